@@ -101,8 +101,20 @@ pub(crate) fn flip<'py>(
     axes: Vec<i64>,
     swapped: Option<(usize, usize)>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, operator, mut input) = (x.py(), Reverse::axes(axes), Operand::of(x)?);
-    let from = turned(input.view(), swapped)?;
+    let asked = Asked::Reverse(Reverse::axes(axes), swapped);
+    let call = kept::Call { x, asked: &asked, counts: None, lengths: None, fresh: true };
+    if call.bytes().is_some()
+        && let Ok(array) = x.cast::<PyUntypedArray>()
+    {
+        let rows = asked.turned(ndarray::view(array))?.in_rows();
+        let out = ndarray::empty_in_rows(array, &rows)?.into_any();
+        if call.run(&out)?.is_some() {
+            return Ok(out);
+        }
+    }
+    let Asked::Reverse(operator, _) = &asked else { unreachable!("as it was made") };
+    let (py, mut input) = (x.py(), Operand::of(x)?);
+    let from = asked.turned(input.view())?;
     if let Operand::Array(array) = &input
         && ndarray::holds_references(array)
     {
@@ -111,32 +123,19 @@ pub(crate) fn flip<'py>(
             None => array.clone(),
         };
         let out = ndarray::copied(&view, NPY_ORDER::NPY_CORDER)?;
-        InPlace { array: &out, work: from.bytes() }.visit(&operator)?;
+        InPlace { array: &out, work: from.bytes() }.visit(operator)?;
         return Ok(out.into_any());
     }
     if let Place::Cuda(device) = from.place {
-        let turn = |view| turned(view, swapped);
-        return cuda::flip(x, device, &operator, input, turn);
+        return cuda::flip(x, device, operator, input, |view| asked.turned(view));
     }
     let (out, mut output) = operand::empty_in_rows(&input, &from, py)?;
     input.describe(py)?;
     output.describe(py)?;
-    let (from, to) = (turned(input.view(), swapped)?, output.view());
+    let (from, to) = (asked.turned(input.view())?, output.view());
     let work = from.bytes();
-    Move { py, from, to, work }.visit(&operator)?;
+    Move { py, from, to, work }.visit(operator)?;
     Ok(out)
-}
-
-/// A view with two axes swapped.
-fn turned(mut view: View, swapped: Option<(usize, usize)>) -> PyResult<View> {
-    let Some((first, second)) = swapped else { return Ok(view) };
-    let rank = view.shape.len();
-    if first.max(second) >= rank {
-        return Err(PyValueError::new_err(format!("axes {first}, {second} of rank {rank}")));
-    }
-    view.shape.swap(first, second);
-    view.strides.swap(first, second);
-    Ok(view)
 }
 
 /// An uninitialised output like this tensor, in its memory order or row-major.

@@ -35,7 +35,8 @@ pub(crate) enum Operation<'a> {
 /// A requested operator, without lengths or offsets.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
-    Reverse(Reverse),
+    /// With the two axes of the tensor that are swapped before.
+    Reverse(Reverse, Option<(usize, usize)>),
     /// With its axes of time and batch.
     Sequence(ReverseSequence, Padding, [i64; 2]),
     /// With its axis.
@@ -72,7 +73,7 @@ impl Asked {
         mask: Option<&Bound<'_, PyAny>>,
         duplicates: &str,
     ) -> PyResult<Self> {
-        axes::reverse(axes, mask, duplicates).map(Asked::Reverse)
+        Ok(Asked::Reverse(axes::reverse(axes, mask, duplicates)?, None))
     }
 
     pub(crate) fn sequence(
@@ -171,6 +172,18 @@ impl Asked {
         })
     }
 
+    /// The tensor as the operator sees it: with the axes swapped that are swapped before.
+    pub(crate) fn turned(&self, mut view: View) -> PyResult<View> {
+        let &Asked::Reverse(_, Some((first, second))) = self else { return Ok(view) };
+        let rank = view.shape.len();
+        if first.max(second) >= rank {
+            return Err(PyValueError::new_err(format!("axes {first}, {second} of rank {rank}")));
+        }
+        view.shape.swap(first, second);
+        view.strides.swap(first, second);
+        Ok(view)
+    }
+
     /// Refuses elements that the operator cannot write: references have no zero bytes.
     pub(crate) fn check_elements(&self, input: &Operand<'_>) -> PyResult<()> {
         let (name, tail) = match self {
@@ -195,7 +208,7 @@ impl Asked {
     pub(crate) fn convert(&self, given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Lengths>> {
         let (name, argument) = self.counts();
         match (self, given) {
-            (Asked::Reverse(_), _) => Ok(None),
+            (Asked::Reverse(..), _) => Ok(None),
             (_, Some(given)) => Lengths::of(name, argument, given, self.steps()).map(Some),
             (_, None) => Err(PyTypeError::new_err(format!("{name}: {argument} are missing"))),
         }
@@ -214,7 +227,7 @@ impl Asked {
             lengths.ok_or_else(missing)
         };
         Ok(match self {
-            Asked::Reverse(operator) => Operation::Reverse(operator),
+            Asked::Reverse(operator, _) => Operation::Reverse(operator),
             Asked::Sequence(operator, ..) => {
                 let lengths = lengths()?;
                 self.check_mask(lengths, shape)?;
@@ -237,7 +250,7 @@ impl Asked {
             Asked::Subsequences(_, Padding { align, .. }, axis) => {
                 Some(Steps { axis: *axis, align: *align })
             }
-            Asked::Reverse(_) | Asked::Segments(_) => None,
+            Asked::Reverse(..) | Asked::Segments(_) => None,
         }
     }
 
@@ -265,7 +278,7 @@ impl Asked {
 
     pub(crate) fn operator(&self) -> Operator {
         match self {
-            Asked::Reverse(_) => Operator::Reverse,
+            Asked::Reverse(..) => Operator::Reverse,
             Asked::Sequence(..) => Operator::ReverseSequence,
             Asked::Subsequences(..) => Operator::ReverseSubsequences,
             Asked::Segments(_) => Operator::ReverseSegments,
@@ -275,7 +288,7 @@ impl Asked {
     /// The name of the operator, and of the argument that counts.
     fn counts(&self) -> (&'static str, &'static str) {
         match self {
-            Asked::Reverse(_) => ("Reverse", "lengths"),
+            Asked::Reverse(..) => ("Reverse", "lengths"),
             Asked::Sequence(..) => ("ReverseSequence", "lengths"),
             Asked::Subsequences(..) => ("ReverseSubsequences", "lengths"),
             Asked::Segments(_) => ("ReverseSegments", "offsets"),

@@ -23,7 +23,7 @@ from typing import overload as _overload
 
 from numpy import ndarray as _ndarray
 
-from . import _complement, _engine, _kinds, _where
+from . import _complement, _engine, _kinds, _names, _where
 from ._config import config
 from ._engine import __version__ as __version__
 from ._engine import get_num_threads, set_num_threads
@@ -688,8 +688,14 @@ def rot90(m: TensorT, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> TensorT: ..
 def rot90(m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> NDArray[Any]: ...
 
 
+#: The default axes of images, and what each number of turns is in this plane (:mod:`._names`): to tell takes
+#: longer than a small image.
+_IMAGE = (0, 1)
+_TURNS = [_names.rot90(2, turns, _IMAGE) for turns in range(4)]
+
+
 @_hinted
-def rot90(m, k=1, axes=(0, 1), *more, **others):
+def rot90(m, k=1, axes=_IMAGE, *more, **others):
     """Rotates by 90 degrees, as ``numpy.rot90`` does, into a new contiguous array, in one pass.
 
     Parameters
@@ -719,6 +725,8 @@ def rot90(m, k=1, axes=(0, 1), *more, **others):
     """
     if more or others:
         raise _wrong(rot90, others, more=more)
+    if type(m) is _ndarray and m.ndim > 1 and type(k) is int and axes is _IMAGE:
+        return _engine.flip(m, *_TURNS[k % 4])
     return _named("rot90", m, k, axes)
 
 

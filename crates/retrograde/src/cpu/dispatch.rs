@@ -35,7 +35,7 @@ macro_rules! kernels {
             wide blocks(&Blocks<'_>) => (|job| kernels::blocks::run::<V>(job, stream_copy));
             all columns(&Columns<'_>) => (|job| kernels::columns::run::<V>(job, narrow::columns));
             all segments(&Segments<'_>) => (|job| kernels::segments::run::<V>(job, stream_copy));
-            all tiles(&Tiles) => kernels::tiles::run::<V>;
+            all tiles(&Tiles) => (|job| kernels::tiles::run::<V>(job, narrow::tiles));
             all swaps(&Swaps) => (|job| kernels::swaps::run::<V>(job, rows));
             wide look_up(&LookUp<'_>) => kernels::look_up::run::<V>;
             loops fill(&mut Fill<'_>) => kernels::lengths::fill;

@@ -1,7 +1,7 @@
 //! Which kernel moves the units of a plan of bytes, out of place.
 
 use super::Kernel;
-use crate::cpu::kernels::{columns, short_lanes};
+use crate::cpu::kernels::{columns, short_lanes, tiles};
 use crate::cpu::nest::{Loop, Loops, Nest, walk_of};
 use crate::cpu::schedule::Hint;
 use crate::cpu::simd::divides_registers;
@@ -157,7 +157,7 @@ impl Along {
             return Along::Rows;
         }
         let across = rest.iter().position(|l| l.steps[0].abs() == step && l.len > 1);
-        let fits = divides_registers(unit) && row.steps[1] == step && row.len >= 2;
+        let fits = tiles::knows(unit) && row.steps[1] == step && row.len >= 2;
         match across.filter(|_| fits) {
             Some(across) => Along::Tiles { across },
             None => Along::Strided,

@@ -239,6 +239,21 @@ impl Simd for Avx {
     }
 
     #[inline(always)]
+    unsafe fn gather_sixteens(src: *const u8, pitch: isize) -> Self {
+        // SAFETY: contract 1 and 2 for both sixteens.
+        unsafe { Avx(_mm256_loadu2_m128i(src.offset(pitch).cast(), src.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn dense_twelves(self) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            let order = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+            Avx(_mm256_permutevar8x32_epi32(self.0, order))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store_sixteens(self, dst: *mut u8, pitch: usize) {
         // SAFETY: contract 1 and 2.
         unsafe {

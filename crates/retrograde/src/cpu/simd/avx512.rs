@@ -385,6 +385,27 @@ impl<const VBMI: bool> Simd for Avx512<VBMI> {
     }
 
     #[inline(always)]
+    unsafe fn gather_sixteens(src: *const u8, pitch: isize) -> Self {
+        // SAFETY: contract 1 and 2 for all four sixteens.
+        unsafe {
+            let part = |index: isize| _mm_loadu_si128(src.offset(pitch * index).cast());
+            let parts = _mm512_castsi128_si512(part(0));
+            let parts = _mm512_inserti32x4::<1>(parts, part(1));
+            let parts = _mm512_inserti32x4::<2>(parts, part(2));
+            Avx512(_mm512_inserti32x4::<3>(parts, part(3)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn dense_twelves(self) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            let order = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
+            Avx512(_mm512_permutexvar_epi32(order, self.0))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store_sixteens(self, dst: *mut u8, pitch: usize) {
         // SAFETY: contract 1 and 2.
         unsafe {

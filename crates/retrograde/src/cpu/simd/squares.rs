@@ -47,6 +47,21 @@ pub(in crate::cpu) trait Simd: PartialVector {
         unsafe { Self::load_either::<W>(base.add(from.read() as usize), flips.read() != 0) }
     }
 
+    /// Loads sixteen `i` from `src + i * pitch`.
+    #[inline(always)]
+    unsafe fn gather_sixteens(src: *const u8, _pitch: isize) -> Self {
+        const { assert!(Self::BYTES == SIXTEEN) };
+        // SAFETY: passed on.
+        unsafe { Self::load(src) }
+    }
+
+    /// The first 12 bytes of all sixteens side by side; the bytes behind them are unspecified.
+    #[inline(always)]
+    unsafe fn dense_twelves(self) -> Self {
+        const { assert!(Self::BYTES == SIXTEEN) };
+        self
+    }
+
     /// Stores sixteen `i` to `dst + i * pitch`.
     #[inline(always)]
     unsafe fn store_sixteens(self, dst: *mut u8, _pitch: usize) {
