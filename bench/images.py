@@ -30,7 +30,7 @@ from harness.peers import first_line  # noqa: E402
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cores = len(os.sched_getaffinity(0))
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--device", choices=["cpu", "cuda", "dry"], default="cpu", help="dry: cuda's way, on the CPU")
     parser.add_argument("--quick", action="store_true", help="some movements, kinds and sizes, and fewer rounds")
     parser.add_argument("--filter", default="", metavar="REGEX", help="only cases in whose names this is found")
     parser.add_argument("--peers", type=lambda text: text.split(","), help="only these libraries")
@@ -62,17 +62,20 @@ def load(kinds, wanted):
 
 def measured(asked, chosen, facts, skipped):
     """The results of all cases; a case that is written is not lost if a later one fails."""
-    if asked.device == "cuda":
-        from gpu import images as gpu
+    if asked.device != "cpu":
+        from gpu import device, images
 
-        others, missing = load(gpu.PEERS, asked.peers)
+        on = device.Cuda() if asked.device == "cuda" else device.Host()
+        others, missing = load(images.PEERS, asked.peers)
+        facts |= on.facts() | machine.host()
     else:
         others, missing = load(image_peers.PEERS, asked.peers)
     skipped += missing
     facts |= {peer.name: peer.version for peer in others}
     for case in chosen:
-        if asked.device == "cuda":
-            yield gpu.compared(case, others, asked, skipped)
+        if asked.device != "cpu":
+            yield images.compared(case, others, on, asked, skipped)
+            on.tidy()
             continue
         job = image_cases.Job(case)
         for threads in asked.threads:

@@ -27,7 +27,7 @@ def own(job, threads):
     if case.movement.startswith("rot"):
         yield making("retrograde", partial(retrograde.rot90, x, case.quarters, case.plane))
     elif case.turned:
-        yield making("retrograde", lambda: retrograde.reverse(view, case.axes, out=np.empty(out.shape, x.dtype)))
+        yield making("retrograde", lambda: retrograde.reverse(view, case.axes, out=job.new()))
     else:
         yield making("retrograde", partial(retrograde.flip, x, case.axes if len(case.axes) > 1 else case.axes[0]))
     yield into("retrograde", job, partial(retrograde.reverse, view, case.axes, out=out))
@@ -46,7 +46,8 @@ class Peer:
         return x
 
     def array(self, result):
-        return np.asarray(result)
+        """A result as an array or tensor."""
+        return result
 
     def reused(self, case, x, out):
         """A call that writes to `out`, if it has one."""
@@ -167,11 +168,8 @@ class Torch(Peer):
     def held(self, x):
         if not isinstance(x, np.ndarray):
             return x
-        # u16 has few operators in PyTorch.
+        # PyTorch has few operators for u16.
         return self.torch.from_numpy(x.view(np.int16) if x.dtype == np.uint16 else x)
-
-    def array(self, result):
-        return result if result.is_cuda else result.numpy().view(np.uint16) if result.dtype == self.torch.int16 else result.numpy()
 
     def fresh(self, case, x):
         torch = self.torch
@@ -202,17 +200,18 @@ class Torchvision(Torch):
         forth = [*range(rows), rows + 2, rows, rows + 1] if last else range(x.ndim)
         back = [*range(rows), rows + 1, rows + 2, rows] if last else range(x.ndim)
         picture = x.permute(*forth)
-        if case.movement in ("mirror", "upside down"):
-            function = {"mirror": self.functional.horizontal_flip, "upside down": self.functional.vertical_flip}
-            return lambda flip=function[case.movement]: flip(picture).permute(*back)
-        if case.turned and case.quarters is None:
+        call = self.flips().get(case.movement) or self.turn(case)
+        if x.ndim == 2:  # it wants an axis of channels
+            return lambda: call(picture[None])[0].contiguous()
+        return lambda: call(picture).permute(*back).contiguous()
+
+    def flips(self):
+        return {"mirror": self.functional.horizontal_flip, "upside down": self.functional.vertical_flip}
+
+    def turn(self, case):
+        if case.quarters is None:
             raise Unsupported("no transposes")
-        # Without channels, an axis of one: it rotates [..., channels, rows, columns].
-        picture, back = (picture, back) if last or x.ndim > 2 else (picture[None], None)
-        rotate, angle = self.functional.rotate, 90 * case.quarters
-        if back is None:
-            return lambda: rotate(picture, angle, expand=True)[0].contiguous()
-        return lambda: rotate(picture, angle, expand=True).permute(*back).contiguous()
+        return partial(self.functional.rotate, angle=90 * case.quarters, expand=True)
 
 
 class Kornia(Peer):
