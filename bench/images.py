@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures mirrored and turned pictures against the libraries that people use for them.
+"""Measures mirrored and turned images against the libraries that people use for them.
 
     bench/images.py [--quick] [--filter REGEX] [--threads N,N] [--peers NAME,NAME] [--record]
     bench/images.py --device cuda --out FOLDER
 
-Needs bench/requirements-images.txt and the package `retrograde`; libraries that are missing are printed as skipped. Every
+Needs bench/requirements-images.txt and the package `retrograde`; missing libraries are printed as skipped. Every
 result is compared with NumPy's before it is timed. All contestants of a case alternate in one process, called from
 Python, with outputs of the same style: new arrays, or arrays that are given.
 """
@@ -24,6 +24,7 @@ os.environ |= {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0", "NO_ALBUMENTA
 
 from harness import image_cases, image_peers, image_record, machine, options, record, table  # noqa: E402
 from harness.compare import compared  # noqa: E402
+from harness.image_job import Job  # noqa: E402
 from harness.peers import first_line  # noqa: E402
 
 
@@ -77,7 +78,7 @@ def measured(asked, chosen, facts, skipped):
             yield images.compared(case, others, on, asked, skipped)
             on.tidy()
             continue
-        job = image_cases.Job(case)
+        job = Job(case)
         for threads in asked.threads:
             own = [*image_peers.copied(job), *image_peers.own(job, threads)]
             yield compared(job, threads, own, others, machine.describe()["cores"], asked, skipped)
@@ -100,12 +101,9 @@ def main():
     for one in skipped:
         if "failed" in one["reason"]:
             print(f"{one['peer']}: {one['reason']}")
-    written = record.write(where, {"facts": facts | record.without(skipped), "cases": results}, "Pictures")
-    for part in (image_record.behind, image_record.counted):
-        print(f"\n{part(results)}")
-    for style in ("fresh", "reused"):
-        print(f"\nThe time of the fastest other library divided by ours, {style} outputs:\n")
-        print(image_record.grid(results, style))
+    facts |= record.without(skipped)
+    written = record.write(where, {"facts": facts, "cases": results}, image_record.TITLE, image_record.figures)
+    print("", *image_record.figures(results), sep="\n\n")
     print(f"\nwritten in {time.monotonic() - began:.0f} s: {written}")
     return 0
 

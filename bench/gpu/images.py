@@ -1,4 +1,4 @@
-"""Pictures on a CUDA device: the same cases and calls as `bench/images.py`, and the libraries that only GPUs have."""
+"""Images on a CUDA device: the same cases and calls as `bench/images.py`, and the libraries that only GPUs have."""
 
 import ctypes
 import os
@@ -7,9 +7,10 @@ from functools import partial
 
 import numpy as np
 import torch
-from harness import image_cases, image_peers
+from harness import image_peers
 from harness.compare import checked
 from harness.contestants import into
+from harness.image_job import Job as HostJob
 from harness.peers import first_line
 
 from . import contestants, measure
@@ -18,7 +19,7 @@ from . import contestants, measure
 SMALL = 1 << 20
 
 
-class Job(image_cases.Job):
+class Job(HostJob):
     """A case on the device. `u16` is `int16`, which PyTorch supports fully."""
 
     def __init__(self, case, kind):
@@ -100,7 +101,8 @@ class Npp(image_peers.Peer):
         return partial(function, *arguments, self.context)
 
     def contestants(self, job, threads):
-        pairs = zip(image_peers.pictures(job.x), image_peers.pictures(job.out)) if job.case.batch else [(job.x, job.out)]
+        images = image_peers.images if job.case.batch else lambda one: [one]
+        pairs = zip(images(job.x), images(job.out), strict=True)
         calls = [self.reused(job.case, x, out) for x, out in pairs]
 
         def call():
@@ -113,7 +115,7 @@ class Npp(image_peers.Peer):
 
 
 class CvCuda(image_peers.Peer):
-    """CV-CUDA on PyTorch's stream: flips of pictures and of batches whose channels come last."""
+    """CV-CUDA on PyTorch's stream: flips of images and of batches whose channels come last."""
 
     name, whole = "cv-cuda", True
     CODES = {"upside down": 0, "mirror": 1, "both": -1}

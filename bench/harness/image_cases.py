@@ -1,12 +1,10 @@
-"""Cases of `bench/images.py`: the eight orientations of pictures and of batches, in memory."""
+"""Cases of `bench/images.py`: the eight orientations of images and of batches."""
 
 import re
-import zlib
 from dataclasses import dataclass
+from math import prod
 
-import numpy as np
-
-from .job import SEED, aligned
+from .cases import BITS
 
 #: Whether rows and columns are exchanged, and which of the two are reversed after that.
 MOVEMENTS = {
@@ -21,15 +19,15 @@ MOVEMENTS = {
 }
 #: The element type, and the channels of a pixel (0: there is no such axis).
 KINDS = {
-    "u8": ("uint8", 0),
-    "RGB u8": ("uint8", 3),
-    "RGBA u8": ("uint8", 4),
-    "u16": ("uint16", 0),
-    "f16": ("float16", 0),
-    "f32": ("float32", 0),
-    "RGB f32": ("float32", 3),
+    "u8": ("u8", 0),
+    "RGB u8": ("u8", 3),
+    "RGBA u8": ("u8", 4),
+    "u16": ("u16", 0),
+    "f16": ("f16", 0),
+    "f32": ("f32", 0),
+    "RGB f32": ("f32", 3),
 }
-#: Rows and columns; the pictures of a batch (0: a single one); whether channels come first.
+#: Rows and columns; the images of a batch (0: a single one); whether channels come first.
 SIZES = {
     "32": (32, 32, 0, False),
     "128": (128, 128, 0, False),
@@ -60,18 +58,18 @@ class Case:
 
     @property
     def shape(self):
-        rows, columns, pictures, first = SIZES[self.size]
+        rows, columns, images, first = SIZES[self.size]
         channels = KINDS[self.kind][1]
         shape = (channels, rows, columns) if first else (rows, columns, *(channels,) * bool(channels))
-        return (*(pictures,) * bool(pictures), *shape)
+        return (*(images,) * bool(images), *shape)
 
     @property
     def dtype(self):
-        return np.dtype(KINDS[self.kind][0])
+        return KINDS[self.kind][0]
 
     @property
     def bytes(self):
-        return int(np.prod(self.shape)) * self.dtype.itemsize
+        return prod(self.shape) * BITS[self.dtype] // 8
 
     @property
     def batch(self):
@@ -80,8 +78,8 @@ class Case:
     @property
     def plane(self):
         """The axes of rows and columns."""
-        _, _, pictures, first = SIZES[self.size]
-        return (2, 3) if first else (1, 2) if pictures else (0, 1)
+        _, _, images, first = SIZES[self.size]
+        return (2, 3) if first else (1, 2) if images else (0, 1)
 
     @property
     def turned(self):
@@ -97,34 +95,6 @@ class Case:
         turns = {"rot90": 1, "both": 2, "rot180": 2, "rot270": 3}
         return turns.get(self.movement)
 
-    def seen(self, x):
-        """The result as a view of NumPy."""
-        return np.flip(x.swapaxes(*self.plane) if self.turned else x, self.axes)
-
-
-class Job:
-    """A case in memory: the picture, an output, and the expected result."""
-
-    def __init__(self, case):
-        self.case = case
-        random = np.random.default_rng([SEED, zlib.crc32(case.name.encode())])
-        self.x = aligned(case.bytes).view(case.dtype).reshape(case.shape)
-        self.x[...] = random.integers(0, 256, case.shape, np.uint8)
-        self.expected = np.ascontiguousarray(case.seen(self.x))
-        self.dst = aligned(case.bytes)
-        self.out = self.dst.view(case.dtype).reshape(self.expected.shape)
-
-    def new(self):
-        """A new array for the result."""
-        return np.empty(self.out.shape, self.out.dtype)
-
-    def is_right(self, result):
-        """Whether it is the expected result, as a dense array."""
-        result = np.asarray(result)
-        if result.dtype.itemsize == self.case.dtype.itemsize:
-            result = result.view(self.case.dtype)  # PyTorch has i16 for u16
-        return result.shape == self.out.shape and result.flags.c_contiguous and np.array_equal(result, self.expected)
-
 
 def chosen(quick, pattern):
     movements, kinds, sizes = QUICK if quick else (MOVEMENTS, KINDS, SIZES)
@@ -132,6 +102,6 @@ def chosen(quick, pattern):
         for kind in filter(kinds.__contains__, KINDS):
             for movement in filter(movements.__contains__, MOVEMENTS):
                 case = Case(movement, kind, size)
-                # Batches are of colour pictures.
+                # Batches are of colour images.
                 if re.search(pattern, case.name) and (KINDS[kind][1] == 3 or not case.batch):
                     yield case

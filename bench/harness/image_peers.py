@@ -1,7 +1,7 @@
-"""Libraries that turn and mirror pictures, and plain copies: the contestants of `bench/images.py`.
+"""Libraries that turn and mirror images, and plain copies: the contestants of `bench/images.py`.
 
-A peer makes calls without arguments for one picture: `fresh` returns one that makes a new picture, `reused` one that
-writes to a given array, or None. Outputs are dense. Where a library takes single pictures, a batch is a loop."""
+A peer makes calls without arguments for one image: `fresh` returns one that makes a new image, `reused` one that
+writes to a given array, or None. Outputs are dense. Where a library takes single images, a batch is a loop."""
 
 from functools import partial
 from types import SimpleNamespace
@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from .contestants import Unsupported, into, making
+from .image_job import seen
 from .sizes import copies
 
 
@@ -18,19 +19,28 @@ def copied(job):
 
 
 def own(job, threads):
-    """Retrograde: the functions of their names, and `reverse` into a given array."""
+    """Retrograde: `flip`, `rot90` and `orient`, and `reverse` and `orient` into a given array."""
     import retrograde
 
     retrograde.set_num_threads(threads)
     case, x, out = job.case, job.x, job.out
-    view = x.swapaxes(*case.plane) if case.turned else x
+    axes = case.axes if len(case.axes) != 1 else case.axes[0]
+    oriented = getattr(retrograde, "orient", partial(swapped, retrograde, job))
     if case.movement.startswith("rot"):
         yield making("retrograde", partial(retrograde.rot90, x, case.quarters, case.plane))
     elif case.turned:
-        yield making("retrograde", lambda: retrograde.reverse(view, case.axes, out=job.new()))
+        yield making("retrograde", partial(oriented, x, case.movement, axes=case.plane))
     else:
-        yield making("retrograde", partial(retrograde.flip, x, case.axes if len(case.axes) > 1 else case.axes[0]))
-    yield into("retrograde", job, partial(retrograde.reverse, view, case.axes, out=out))
+        yield making("retrograde", partial(retrograde.flip, x, axes))
+    if case.turned:
+        yield into("retrograde", job, partial(oriented, x, case.movement, axes=case.plane, out=out))
+    else:
+        yield into("retrograde", job, partial(retrograde.reverse, x, axes, out=out))
+
+
+def swapped(package, job, x, movement, axes, out=None):
+    """What `orient` does, for builds that do not have it."""
+    return package.reverse(x.swapaxes(*axes), job.case.axes, out=job.new() if out is None else out)
 
 
 class Peer:
@@ -59,20 +69,22 @@ class Peer:
             yield making(self.name, self.fresh(case, self.held(job.x)), self.array)
             call = self.reused(case, self.held(job.x), job.out)
         else:
-            one = [self.fresh(case, self.held(x)) for x in pictures(job.x)]
+            one = [self.fresh(case, self.held(x)) for x in images(job.x)]
             yield making(
                 self.name,
                 lambda: [call() for call in one],
                 lambda results: np.stack([self.array(result) for result in results]).reshape(job.out.shape),
             )
-            given = [self.reused(case, self.held(x), out) for x, out in zip(pictures(job.x), pictures(job.out))]
+            given = [
+                self.reused(case, self.held(x), out) for x, out in zip(images(job.x), images(job.out), strict=True)
+            ]
             call = None if None in given else lambda: [call() for call in given]
         if call:
             yield into(self.name, job, call)
 
 
-def pictures(batch):
-    """The pictures of a batch; if channels come first, the planes."""
+def images(batch):
+    """The images of a batch; if channels come first, the planes."""
     return batch if batch.shape[-1] <= 4 else batch.reshape(-1, *batch.shape[-2:])
 
 
@@ -87,10 +99,10 @@ class Numpy(Peer):
     def fresh(self, case, x):
         if case.movement.startswith("rot"):
             return lambda: np.rot90(x, case.quarters, case.plane).copy()
-        return lambda: case.seen(x).copy()
+        return lambda: seen(case, x).copy()
 
     def reused(self, case, x, out):
-        return lambda: np.copyto(out, case.seen(x))
+        return lambda: np.copyto(out, seen(case, x))
 
 
 class Opencv(Peer):
@@ -199,11 +211,11 @@ class Torchvision(Torch):
         last = x.ndim == rows + 3  # channels, which it wants before the rows
         forth = [*range(rows), rows + 2, rows, rows + 1] if last else range(x.ndim)
         back = [*range(rows), rows + 1, rows + 2, rows] if last else range(x.ndim)
-        picture = x.permute(*forth)
+        image = x.permute(*forth)
         call = self.flips().get(case.movement) or self.turn(case)
         if x.ndim == 2:  # it wants an axis of channels
-            return lambda: call(picture[None])[0].contiguous()
-        return lambda: call(picture).permute(*back).contiguous()
+            return lambda: call(image[None])[0].contiguous()
+        return lambda: call(image).permute(*back).contiguous()
 
     def flips(self):
         return {"mirror": self.functional.horizontal_flip, "upside down": self.functional.vertical_flip}
@@ -241,7 +253,14 @@ class Albumentations(Peer):
         self.functional, self.version = functional, albumentations.__version__
 
     def fresh(self, case, x):
-        members = {"mirror": "h", "upside down": "v", "both": "r180", "rot90": "r90", "rot180": "r180", "rot270": "r270"}
+        members = {
+            "mirror": "h",
+            "upside down": "v",
+            "both": "r180",
+            "rot90": "r90",
+            "rot180": "r180",
+            "rot270": "r270",
+        }
         member = (members | {"transpose": "t", "transverse": "hvt"})[case.movement]
         return lambda: np.ascontiguousarray(self.functional.d4(x, member))
 
@@ -250,8 +269,7 @@ class Skimage(Peer):
     """Rotations without interpolation. It mirrors by NumPy's views."""
 
     name = "scikit-image"
-    #: A picture of 1080p takes seconds.
-    MOST = 1 << 20
+    MOST = 1 << 20  # an image of 1080p takes seconds
 
     def __init__(self):
         import skimage

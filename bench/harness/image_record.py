@@ -1,12 +1,31 @@
-"""What a record of `bench/images.py` says: how many comparisons are won, a table over the sizes, and a chart."""
+"""What a record of `bench/images.py` says: how many comparisons are won, tables over the sizes, and a chart."""
 
 from statistics import median
 
-from . import chart, sweep, table, words
-from .image_cases import SIZES
+from . import chart, table, words
+from .image_cases import MOVEMENTS, SIZES
 
+TITLE = "Images"
 #: The movements and kinds of the chart.
 PANELS = ["mirror, RGB u8", "mirror, RGB f32", "rot90, u8", "rot90, RGB u8", "rot90, RGBA u8", "rot90, RGB f32"]
+ABOUT = """\
+A comparison is the time of the fastest other library divided by ours, of a case and a kind of
+output. The `memcpy` is the fastest copy of as many bytes that NumPy or Retrograde makes. In the
+tables, the figures are of one thread and of all."""
+
+
+def is_here(cases):
+    return cases[0]["group"] in MOVEMENTS
+
+
+def figures(cases):
+    yield ABOUT
+    yield counted(cases)
+    for style in ("fresh", "reused"):
+        yield f"## {style.capitalize()} outputs"
+        yield grid(cases, style)
+    yield "## Where another library is faster"
+    yield f"```text\n{behind(cases)}\n```"
 
 
 def versus(results):
@@ -46,33 +65,23 @@ def grid(results, style):
 
 def behind(results):
     """A line for each comparison that is lost, the worst first."""
-    lost = sorted((ratio, case["name"], table.threads(case), style, name) for case, style, name, ratio in versus(results))
-    return "\n".join(
-        f"{ratio:.2f}  {', '.join(filter(None, [case, threads, style]))}: {name}"
-        for ratio, case, threads, style, name in lost
-        if round(ratio, 2) < 1
-    )
+    lost = sorted((one for one in versus(results) if round(one[-1], 2) < 1), key=lambda one: one[-1])
+    rows = [(ratio, [case["name"], table.threads(case), style], name) for case, style, name, ratio in lost]
+    return "\n".join(f"{ratio:.2f}  {', '.join(filter(None, what))}: {name}" for ratio, what, name in rows)
 
 
-def picture(record, style="fresh"):
-    """A panel for each of some kinds: speed relative to the fastest copy, over the size of a single picture."""
+def picture(record, style):
+    """A panel for each of some kinds: speed relative to the fastest copy, over the size of a single image."""
     facts, cases = record["facts"], record["cases"]
-    most = max((case.get("threads", 0) for case in cases), default=0)
-    parts, names, top = [], set(), 120
-    width = (chart.WIDTH - 3 * sweep.GAP) / 2
-    for at, kind in enumerate(PANELS):
-        points = {}
-        for case in cases:
-            panel, size = case["name"].rsplit(", ", 1)
-            if panel == kind and case.get("threads", 0) == most and size.count("x") < 2:
-                for row in filter(lambda row: row["name"] not in table.YARDSTICKS, table.rows_of(case, style)):
+    most = max(case.get("threads", 0) for case in cases)
+    panels = {}
+    for case in cases:
+        kind, size = case["name"].rsplit(", ", 1)
+        if kind in PANELS and case.get("threads", 0) == most and not SIZES[size][2]:
+            points = panels.setdefault(kind, {})
+            for row in table.rows_of(case, style):
+                if row["name"] not in table.YARDSTICKS:
                     points.setdefault(row["name"], []).append((case["bytes"], row["ratio"]))
-        if points:
-            names |= set(points)
-            left = sweep.GAP + at % 2 * (width + sweep.GAP)
-            parts += sweep.panel(kind, points, left, top + at // 2 * (sweep.HEIGHT + 70), width)
-    height = top + (len(PANELS) + 1) // 2 * (sweep.HEIGHT + 70)
     where = f"{facts['cpu']}, {most} threads" if most else facts["gpu"]
-    what = {"fresh": "new arrays", "reused": "given outputs"}[style]
-    note = f"{where}, {facts['date']}; all libraries in one process, called from Python; more is faster"
-    return chart.framed(f"Pictures: speed relative to the fastest copy, {what}", note, names, parts, height)
+    title = f"Images: speed relative to a copy, {chart.OUTPUTS[style]}"
+    return chart.panels(title, f"{where}, {facts['date']}", panels)
