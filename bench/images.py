@@ -37,7 +37,7 @@ def arguments():
     parser.add_argument("--peers", type=lambda text: text.split(","), help="only these libraries")
     parser.add_argument("--threads", type=options.thread_counts, default=sorted({1, cores}), help="1 and all cores")
     parser.add_argument("--rounds", type=options.positive, help="number of rounds (9, quick: 5)")
-    parser.add_argument("--seconds", type=float, default=0.6, help="approximate time of a case")
+    parser.add_argument("--seconds", type=float, default=1.2, help="approximate time of a case")
     parser.add_argument("--samples", type=Path, metavar="FOLDER", help="append the raw samples to samples.jsonl there")
     parser.add_argument("--record", action="store_true", help="write to bench/record/ instead of bench/out/")
     parser.add_argument("--out", type=Path, help="write to this folder instead")
