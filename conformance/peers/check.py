@@ -85,6 +85,13 @@ class Numpy:
     def reverse(self, x, axes):
         return np.flip(x, tuple(axes))
 
+    def orient(self, x, exif, axes):
+        # Orientations 1 to 4, then the same of the transposed image with other flips.
+        turns = {1: 0, 3: 2, 6: 3, 8: 1}
+        if exif in turns:
+            return np.rot90(x, turns[exif], axes)
+        return np.flip(x, axes[exif == 2]) if exif in (2, 4) else np.rot90(np.flip(x, axes[exif == 5]), 1, axes)
+
     def reverse_segments(self, x, offsets, axis):
         segments = np.split(x, offsets, axis)
         kept, rest = segments[1:-1], segments[-1]
@@ -153,6 +160,8 @@ def check_oracle(path):
                 axis = call["axis"]
                 lanes = [1 if i == axis else n for i, n in enumerate(shape)]
                 y = peer.reverse_subsequences(x, lens.reshape(lanes), axis)
+            elif call["op"] == "Orient" and hasattr(peer, "orient"):
+                y = peer.orient(x, call["exif"], call["axes"]).ravel()
             elif call["op"] == "ReverseSegments" and hasattr(peer, "reverse_segments"):
                 y = peer.reverse_segments(x, lens, call["axis"])
             else:

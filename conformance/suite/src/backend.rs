@@ -4,8 +4,9 @@ use crate::case::{Case, CaseLengths, Operation, Rule};
 use crate::placement::{Placement, Width};
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
-    Align, DType, Error, ExecuteError, Layout, LengthsOperator, Plan, Reversal, Reverse,
-    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef,
+    Align, DType, Error, ExecuteError, Layout, LengthsOperator, Orient, Orientation, Plan,
+    Reversal, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut,
+    TensorRef,
 };
 use std::ops::Range;
 
@@ -196,6 +197,7 @@ fn with_operator(
 ) -> Outcome {
     let result = (|| match (&case.operation, &case.lengths) {
         (Operation::Reverse { flips }, _) => call(&Reverse::mask(flips.iter().copied())),
+        (&Operation::Orient { exif, rows, columns }, _) => call(&orient(exif, rows, columns)?),
         (Operation::Sequence { time, batch, rule }, Some(lengths)) => {
             call(&sequence(*time, *batch, *rule).lengths(tensor(lengths)?))
         }
@@ -213,6 +215,12 @@ fn with_operator(
         Err(Error::OffsetOutOfRange { index, .. }) => Outcome::BadLength(vec![index]),
         Err(error) => Outcome::Refused(error.to_string()),
     }
+}
+
+/// The operator of a case with an orientation.
+fn orient(exif: u8, rows: usize, columns: usize) -> Result<Orient, Error> {
+    let orientation = Orientation::from_exif(exif.into())?;
+    Ok(Orient::new(orientation).axes(rows as i64, columns as i64))
 }
 
 /// The operator of a sequence case.
@@ -245,6 +253,7 @@ pub fn plan_of(case: &Case) -> Result<Plan, Error> {
     };
     match &case.operation {
         Operation::Reverse { flips } => Reverse::mask(flips.iter().copied()).plan(&src, &dst),
+        &Operation::Orient { exif, rows, columns } => orient(exif, rows, columns)?.plan(&src, &dst),
         Operation::Sequence { time, batch, rule } => {
             sequence(*time, *batch, *rule).plan(&src, &lengths()?, &dst)
         }

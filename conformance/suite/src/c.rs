@@ -118,6 +118,7 @@ fn operator(case: &Case) -> Result<*mut Operator, Status> {
         Operation::Sequence { .. } => RETROGRADE_REVERSE_SEQUENCE,
         Operation::Subsequences { .. } => RETROGRADE_REVERSE_SUBSEQUENCES,
         Operation::Segments { .. } => RETROGRADE_REVERSE_SEGMENTS,
+        Operation::Orient { .. } => RETROGRADE_ORIENT,
     };
     let mut op = null_mut();
     // SAFETY: the result can be written.
@@ -140,6 +141,11 @@ fn operator(case: &Case) -> Result<*mut Operator, Status> {
             }
             Operation::Segments { axis } => {
                 succeeded(retrograde_operator_set_axis(op, *axis as i64))
+            }
+            &Operation::Orient { exif, rows, columns } => {
+                let axes = [rows as i64, columns as i64];
+                succeeded(retrograde_operator_set_orientation(op, exif.into()))
+                    .and_then(|()| succeeded(retrograde_operator_set_axes(op, axes.as_ptr(), 2)))
             }
         }
     };

@@ -59,6 +59,15 @@ pub enum Operation {
         /// The axis that is cut.
         axis: usize,
     },
+    /// An image upright.
+    Orient {
+        /// Its EXIF number.
+        exif: u8,
+        /// The axis of its rows.
+        rows: usize,
+        /// The axis of its columns.
+        columns: usize,
+    },
 }
 
 impl Operation {
@@ -67,13 +76,30 @@ impl Operation {
         match self {
             Operation::Sequence { rule, .. } | Operation::Subsequences { rule, .. } => !rule.zero,
             Operation::Reverse { .. } | Operation::Segments { .. } => true,
+            // Those that run in place.
+            Operation::Orient { .. } => self.fits_in_place(),
+        }
+    }
+
+    /// Whether it can run in place.
+    pub fn fits_in_place(&self) -> bool {
+        !matches!(self, Operation::Orient { exif: 5.., .. })
+    }
+
+    /// The shape of the output for an input of this shape.
+    pub fn output_shape(&self, shape: &[usize]) -> Vec<usize> {
+        match *self {
+            Operation::Orient { exif, rows, columns } => {
+                oracle::oriented(shape, rows, columns, exif)
+            }
+            _ => shape.to_vec(),
         }
     }
 
     /// The size of the axis that lengths or offsets count.
     pub fn limit(&self, shape: &[usize]) -> Option<usize> {
         match self {
-            Operation::Reverse { .. } => None,
+            Operation::Reverse { .. } | Operation::Orient { .. } => None,
             Operation::Sequence { time: axis, .. }
             | Operation::Subsequences { axis, .. }
             | Operation::Segments { axis } => Some(shape[*axis]),
@@ -166,6 +192,9 @@ impl Case {
         };
         let sources = match &self.operation {
             Operation::Reverse { flips } => Ok(oracle::reverse(shape, flips)),
+            &Operation::Orient { exif, rows, columns } => {
+                Ok(oracle::orient(shape, rows, columns, exif))
+            }
             Operation::Sequence { time, batch, rule } => {
                 let Rule { policy, end, zero } = *rule;
                 let sources = |l: Vec<usize>| {
@@ -193,7 +222,9 @@ impl Case {
     /// The shape the operator's lengths must have. Offsets may be any number.
     pub fn lengths_shape(operation: &Operation, shape: &[usize]) -> Vec<usize> {
         match operation {
-            Operation::Reverse { .. } | Operation::Segments { .. } => vec![],
+            Operation::Reverse { .. } | Operation::Segments { .. } | Operation::Orient { .. } => {
+                vec![]
+            }
             Operation::Sequence { batch, .. } => vec![shape[*batch]],
             Operation::Subsequences { axis, .. } => {
                 let mut lanes = shape.to_vec();

@@ -53,6 +53,11 @@ fn run_shape(runner: &mut Runner<'_>, shape: &[usize]) {
         let flips = (0..shape.len()).map(|axis| set >> axis & 1 == 1).collect();
         run_everywhere(runner, &layouts, Operation::Reverse { flips }, None);
     }
+    for (rows, columns) in pairs(shape.len()) {
+        for exif in 1..=8 {
+            run_oriented(runner, &layouts, Operation::Orient { exif, rows, columns }, &mut turn);
+        }
+    }
     for rule in [Rule::CLAMP, Rule::STRICT].into_iter().chain(Rule::OTHERS) {
         for (time, batch) in pairs(shape.len()) {
             let operation = Operation::Sequence { time, batch, rule };
@@ -189,6 +194,29 @@ fn run_everywhere(
                 runner.check_on(&mut case, &expected, input, Some(output));
             }
             runner.check_on(&mut case, &expected, output, None);
+        }
+    }
+}
+
+/// An orientation at every width, on two pairs of placements, and once in place if it fits, in rotation.
+fn run_oriented(
+    runner: &mut Runner<'_>,
+    layouts: &[Layouts],
+    operation: Operation,
+    turn: &mut Turn,
+) {
+    let input = layouts[0].inputs[0].clone();
+    let turned = operation.output_shape(&input.shape);
+    let mut case = Case { operation, input, lengths: None, output: None };
+    let expected = case.expected();
+    for Layouts { inputs, outputs } in layouts {
+        for _ in 0..2 {
+            let (input, kind) = (turn.pick(inputs), turn.pick(&Kind::OUTPUTS));
+            let output = Arc::new(Placement::new(kind, input.width, &turned));
+            runner.check_on(&mut case, &expected, &input, Some(&output));
+        }
+        if case.operation.fits_in_place() {
+            runner.check_on(&mut case, &expected, &turn.pick(outputs), None);
         }
     }
 }

@@ -57,6 +57,10 @@ pub fn write(out: &mut impl Write) -> io::Result<usize> {
             let flips = (0..rank).map(|axis| set >> axis & 1 == 1).collect();
             calls.push((Operation::Reverse { flips }, vec![]));
         }
+        for (rows, columns) in crate::exhaustive::pairs(rank) {
+            let orient = |exif| (Operation::Orient { exif, rows, columns }, vec![]);
+            calls.extend((1..=8).map(orient));
+        }
         for (time, batch) in crate::exhaustive::pairs(rank) {
             let lengths = (0..shape[batch]).map(|_| draw(shape[time])).collect();
             let rule = Rule::STRICT;
@@ -93,6 +97,9 @@ fn line(operation: &Operation, shape: &[usize], lengths: Vec<i64>) -> String {
             format!(r#""op": "ReverseSubsequences", "axis": {axis}"#)
         }
         Operation::Segments { axis } => format!(r#""op": "ReverseSegments", "axis": {axis}"#),
+        Operation::Orient { exif, rows, columns } => {
+            format!(r#""op": "Orient", "exif": {exif}, "axes": [{rows}, {columns}]"#)
+        }
     };
     let place = Arc::new(Placement::new(Kind::Dense, Width::Bytes(8), shape));
     let lanes = match operation {
@@ -103,7 +110,7 @@ fn line(operation: &Operation, shape: &[usize], lengths: Vec<i64>) -> String {
         operation: operation.clone(),
         input: place,
         lengths: Some(Arc::new(CaseLengths::new(lengths.clone(), &lanes, DType::I64, Kind::Dense)))
-            .filter(|_| !matches!(operation, Operation::Reverse { .. })),
+            .filter(|_| operation.limit(shape).is_some()),
         output: None,
     };
     let expected = match case.expected() {

@@ -75,6 +75,16 @@ fn squares(runner: &mut Runner<'_>, width: Width, state: &mut u64) {
             check(runner, width, &[rows, columns], operation, None);
         }
     }
+    // Images of one channel and of three, upright.
+    for (shape, exif) in
+        [[65, 130, 1], [33, 70, 3]].iter().flat_map(|shape| (1..=8).map(move |exif| (shape, exif)))
+    {
+        let operation = Operation::Orient { exif, rows: 0, columns: 1 };
+        let dense = |shape: &[usize]| Arc::new(Placement::new(Kind::Dense, width, shape));
+        let output = Some(dense(&operation.output_shape(shape)));
+        let case = Case { operation, input: dense(shape), lengths: None, output };
+        runner.check(&case, &case.expected());
+    }
     let pitch = match width {
         Width::Bytes(bytes) => bytes as isize,
         _ => 1,

@@ -30,6 +30,9 @@ pub fn run(backend: &dyn Backend, draw: Draw) -> Tally {
         let case = dice.case();
         let expected = case.expected();
         runner.check(&case, &expected);
+        if !case.operation.fits_in_place() {
+            continue;
+        }
         let in_place = Case {
             input: Arc::new(dice.placement(case.input.width, &case.input.shape)),
             output: None,
@@ -133,7 +136,12 @@ impl Dice {
         let policy = if self.below(3) == 0 { LengthPolicy::Strict } else { LengthPolicy::Clamp };
         let rank = shape.len();
         let rule = Rule { policy, end: self.below(3) == 0, zero: self.below(3) == 0 };
-        let operation = match self.below(4) {
+        let operation = match self.below(5) {
+            4 if rank >= 2 => {
+                let rows = self.below(rank);
+                let columns = (rows + 1 + self.below(rank - 1)) % rank;
+                Operation::Orient { exif: 1 + self.below(8) as u8, rows, columns }
+            }
             0 => Operation::Reverse { flips: (0..rank).map(|_| self.below(2) == 1).collect() },
             1 if rank >= 2 => {
                 let time = self.below(rank);
@@ -145,7 +153,7 @@ impl Dice {
         };
         let lengths = self.lengths(&operation, &shape);
         let input = Arc::new(self.placement(width, &shape));
-        let output = Some(Arc::new(self.placement(width, &shape)));
+        let output = Some(Arc::new(self.placement(width, &operation.output_shape(&shape))));
         Case { operation, input, lengths, output }
     }
 

@@ -19,6 +19,7 @@ fn the_oracle_reproduces_every_published_example() {
             Operation::Segments { axis } => {
                 oracle::reverse_segments(&example.shape, *axis, &lengths)
             }
+            Operation::Orient { .. } => unreachable!("no specification has examples"),
         };
         let output: Vec<f32> = sources.iter().map(|&source| example.input[source]).collect();
         assert_eq!(output, example.output, "{}", example.source);
@@ -74,6 +75,21 @@ fn a_zero_tail_is_what_is_not_reversed() {
     assert_eq!(sources, [1, 0, zero, zero, zero, zero]);
     let sources = oracle::reverse_subsequences_at(&[2, 3], 1, &[2, 3], true, true);
     assert_eq!(sources, [zero, 2, 1, 5, 4, 3]);
+}
+
+#[test]
+fn orientations_are_transposes_and_flips() {
+    // The letter F as EXIF has it: number 6 is stored lying on its side.
+    let sources = |exif| oracle::orient(&[2, 3], 0, 1, exif);
+    assert_eq!(sources(1), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(sources(5), [0, 3, 1, 4, 2, 5]);
+    assert_eq!(sources(6), [3, 0, 4, 1, 5, 2]);
+    assert_eq!(sources(7), [5, 2, 4, 1, 3, 0]);
+    assert_eq!(sources(8), [2, 5, 1, 4, 0, 3]);
+    for (exif, flips) in [(2, [false, true]), (3, [true, true]), (4, [true, false])] {
+        assert_eq!(sources(exif), oracle::reverse(&[2, 3], &flips));
+    }
+    assert_eq!(oracle::orient(&[3, 1, 2], 2, 0, 6), oracle::orient(&[3, 1, 2], 0, 2, 8));
 }
 
 #[test]

@@ -155,6 +155,41 @@ pub fn reverse_segments(shape: &[usize], axis: usize, offsets: &[usize]) -> Vec<
     sources
 }
 
+/// Orient: makes an image with this EXIF number upright. The rows and columns of the input are these
+/// axes; of the output too, where their sizes are exchanged from number 5 on.
+pub fn orient(shape: &[usize], rows: usize, columns: usize, exif: u8) -> Vec<usize> {
+    let (height, width) = (shape[rows], shape[columns]);
+    let mut sources = Vec::new();
+    let mut source = shape.to_vec();
+    for_each_index(&oriented(shape, rows, columns, exif), |index| {
+        let (row, column) = (index[rows], index[columns]);
+        source.copy_from_slice(index);
+        (source[rows], source[columns]) = match exif {
+            1 => (row, column),
+            2 => (row, width - 1 - column),
+            3 => (height - 1 - row, width - 1 - column),
+            4 => (height - 1 - row, column),
+            5 => (column, row),
+            6 => (height - 1 - column, row),
+            7 => (height - 1 - column, width - 1 - row),
+            8 => (column, width - 1 - row),
+            _ => panic!("no orientation has the number {exif}"),
+        };
+        sources.push(ordinal(shape, &source));
+    });
+    sources
+}
+
+/// The shape of the output of [`orient`].
+pub fn oriented(shape: &[usize], rows: usize, columns: usize, exif: u8) -> Vec<usize> {
+    let mut turned = shape.to_vec();
+    if exif >= 5 {
+        turned[rows] = shape[columns];
+        turned[columns] = shape[rows];
+    }
+    turned
+}
+
 /// The first offset that is wrong: the first must be 0, none is smaller than the one before it or
 /// larger than the axis.
 pub fn first_bad_offset(offsets: &[i64], size: usize) -> Option<usize> {

@@ -152,6 +152,15 @@ public:
     // What lies between two offsets.
     static Operator reverse_segments(std::int64_t axis) { return along(RETROGRADE_REVERSE_SEGMENTS, axis); }
 
+    // An image with this EXIF number, upright; the output has other sizes from 5 on.
+    static Operator orient(std::uint32_t exif, std::int64_t rows = 0, std::int64_t columns = 1) {
+        Operator made(RETROGRADE_ORIENT);
+        const std::int64_t axes[] = {rows, columns};
+        check(retrograde_operator_set_orientation(made.get(), exif));
+        check(retrograde_operator_set_axes(made.get(), axes, 2));
+        return made;
+    }
+
     Operator &&policy(retrograde_policy policy) && {
         check(retrograde_operator_set_policy(get(), policy));
         return std::move(*this);

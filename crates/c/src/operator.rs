@@ -4,8 +4,8 @@ use crate::guard::guarded;
 use crate::pointer::{Tag, Tagged, destroy, handle_mut, slice, write};
 use crate::status::{Failure, Status};
 use retrograde::{
-    Align, Layout, LengthPolicy, LengthsOperator, Plan, Reverse, ReverseSegments, ReverseSequence,
-    ReverseSubsequences, Tail,
+    Align, Layout, LengthPolicy, LengthsOperator, Orient, Orientation, Plan, Reverse,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail,
 };
 
 /// A kind of operator.
@@ -21,6 +21,9 @@ pub const RETROGRADE_REVERSE_SEQUENCE: OperatorKind = 2;
 pub const RETROGRADE_REVERSE_SUBSEQUENCES: OperatorKind = 3;
 /// Segments of one axis, cut by offsets (cu_seqlens). Needs `set_axis`.
 pub const RETROGRADE_REVERSE_SEGMENTS: OperatorKind = 4;
+/// The orientations of images (EXIF). Needs `set_orientation`; `set_axes` names the axes of rows and
+/// columns, 0 and 1 by default. The output has their sizes exchanged from orientation 5 on.
+pub const RETROGRADE_ORIENT: OperatorKind = 5;
 
 /// What happens to a length beyond the axis. A negative one is always an error.
 pub type Policy = u32;
@@ -70,6 +73,7 @@ enum Kind {
     Sequence(Sequence),
     Subsequences { axis: Option<i64>, rule: Rule },
     Segments { axis: Option<i64> },
+    Orient { orientation: Option<Orientation>, axes: [i64; 2] },
 }
 
 /// Whole axes.
@@ -131,6 +135,7 @@ impl Kind {
             Kind::Sequence(_) => retrograde::Operator::ReverseSequence,
             Kind::Subsequences { .. } => retrograde::Operator::ReverseSubsequences,
             Kind::Segments { .. } => retrograde::Operator::ReverseSegments,
+            Kind::Orient { .. } => retrograde::Operator::Orient,
         }
     }
 
@@ -170,7 +175,7 @@ impl Operator {
         self.kind.name()
     }
 
-    /// Lowers a call to a plan. All operators but Reverse need lengths.
+    /// Lowers a call to a plan. All operators but Reverse and Orient need lengths.
     pub(crate) fn plan(
         &self,
         input: &Layout,
@@ -188,8 +193,13 @@ impl Operator {
                 let reverse = if *distinct { reverse.distinct() } else { reverse };
                 return Ok(reverse.plan(input, output)?);
             }
-            (Kind::Reverse(_), Some(_)) => {
-                return Err(Failure::argument("Reverse takes no lengths: pass a null pointer"));
+            (&Kind::Orient { orientation, axes: [rows, columns] }, None) => {
+                let orientation = orientation.ok_or_else(|| self.kind.needs("orientation"))?;
+                return Ok(Orient::new(orientation).axes(rows, columns).plan(input, output)?);
+            }
+            (Kind::Reverse(_) | Kind::Orient { .. }, Some(_)) => {
+                let text = format!("{} takes no lengths: pass a null pointer", self.name());
+                return Err(Failure::argument(text));
             }
             (_, Some(lengths)) => lengths,
             (Kind::Segments { .. }, None) => {
@@ -200,7 +210,7 @@ impl Operator {
             }
         };
         let plan = match &self.kind {
-            Kind::Reverse(_) => unreachable!("planned above"),
+            Kind::Reverse(_) | Kind::Orient { .. } => unreachable!("planned above"),
             &Kind::Sequence(Sequence { time, batch, rules, rule }) => {
                 let Rule { policy, align, tail } = rule;
                 let sequence = match rules {
@@ -245,8 +255,9 @@ pub unsafe extern "C" fn retrograde_operator_create(
                 Kind::Subsequences { axis: None, rule: Rule::new(LengthPolicy::Clamp) }
             }
             RETROGRADE_REVERSE_SEGMENTS => Kind::Segments { axis: None },
+            RETROGRADE_ORIENT => Kind::Orient { orientation: None, axes: [0, 1] },
             other => {
-                let text = format!("kind is {other}, which is no operator: expected 1 to 4");
+                let text = format!("kind is {other}, which is no operator: expected 1 to 5");
                 return Err(Failure::argument(text));
             }
         };
@@ -282,6 +293,7 @@ unsafe fn change(
 }
 
 /// Reverse: the axes to reverse. Negative ones count from the end. None at all copies the tensor.
+/// Orient: the axes of rows and columns, which are two.
 ///
 /// # Safety
 /// `op` is null or valid, and no other thread uses it; `axes` is null or has `count` values.
@@ -294,6 +306,12 @@ pub unsafe extern "C" fn retrograde_operator_set_axes(
     let set = |kind: &mut Kind| {
         // SAFETY: as the caller promises.
         let given = unsafe { slice(axes, count, "axes")? };
+        if let Kind::Orient { axes, .. } = kind {
+            *axes = given.try_into().map_err(|_| {
+                Failure::argument(format!("Orient: axes has {count} entries, expected 2"))
+            })?;
+            return Ok(());
+        }
         kind.reverse("axes")?.axes = Axes::Index(given.to_vec());
         Ok(())
     };
@@ -418,6 +436,28 @@ pub unsafe extern "C" fn retrograde_operator_set_axis(op: *mut Operator, axis: i
             Ok(())
         }
         other => Err(other.has_no("axis")),
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+/// Orient: the EXIF number of the images, 1 to 8, which become upright: 2 mirrors them, 3 turns by
+/// half, 4 flips upside down, 5 transposes, 6 turns clockwise, 7 is the transverse, and 8 turns
+/// counter-clockwise.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_orientation(
+    op: *mut Operator,
+    exif: u32,
+) -> Status {
+    let set = |kind: &mut Kind| {
+        let Kind::Orient { orientation, .. } = kind else {
+            return Err(kind.has_no("orientation"));
+        };
+        *orientation = Some(Orientation::from_exif(exif.into()).map_err(retrograde::Error::from)?);
+        Ok(())
     };
     // SAFETY: as the caller promises.
     unsafe { change(op, set) }

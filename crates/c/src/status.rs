@@ -76,6 +76,8 @@ impl From<Error> for Failure {
             | Error::MaskLength { .. }
             | Error::SequenceAxis { .. }
             | Error::SameSequenceAxes { .. }
+            | Error::SameOrientAxes { .. }
+            | Error::Orientation(_)
             | Error::Opset { .. } => RETROGRADE_BAD_ARGUMENT,
             Error::Execute { source, .. } => status_of(source),
             _ => RETROGRADE_MISMATCH,

@@ -169,7 +169,7 @@ fn unknown_values_are_refused() {
     let mut op = null_mut();
     // SAFETY: the results can be written, and operators are valid.
     unsafe {
-        for kind in [0, 5, u32::MAX] {
+        for kind in [0, 6, u32::MAX] {
             assert_eq!(retrograde_operator_create(kind, &mut op), RETROGRADE_BAD_ARGUMENT);
             assert!(op.is_null());
         }
@@ -622,6 +622,66 @@ fn reverse_takes_axes_and_masks() {
         let (status, text) = run(distinct).expect_err("an axis twice");
         assert_eq!(status, RETROGRADE_BAD_ARGUMENT);
         assert!(text.contains("the same axis as axes[0]"), "{text}");
+    }
+}
+
+#[test]
+fn orient_takes_a_number_and_axes() {
+    let (image, turned) = (tensor(RETROGRADE_U8, &[2, 3]), tensor(RETROGRADE_U8, &[3, 2]));
+    let orient = |exif: u32, axes: &[i64]| {
+        let op = operator(RETROGRADE_ORIENT);
+        // SAFETY: the operator is valid, and the axes are a slice.
+        let set = unsafe {
+            [
+                retrograde_operator_set_orientation(op, exif),
+                retrograde_operator_set_axes(op, axes.as_ptr(), axes.len()),
+            ]
+        };
+        (op, set)
+    };
+    let refused = |found: Result<*mut Call, (Status, String)>, status: Status, text: &str| {
+        let (got, message) = found.expect_err("an error");
+        assert_eq!((got, &message[..]), (status, text));
+    };
+    let unset = prepared(operator(RETROGRADE_ORIENT), &image, None, &turned);
+    refused(unset, RETROGRADE_BAD_ARGUMENT, "Orient: orientation has not been set");
+    for number in [0, 9, u32::MAX] {
+        let (op, [set, _]) = orient(number, &[0, 1]);
+        assert_eq!(set, RETROGRADE_BAD_ARGUMENT);
+        // SAFETY: destroyed once.
+        unsafe { retrograde_operator_destroy(op) };
+    }
+    let (op, set) = orient(6, &[0, 1, 2]);
+    assert_eq!(set, [RETROGRADE_OK, RETROGRADE_BAD_ARGUMENT]);
+    assert_eq!(message(), "Orient: axes has 3 entries, expected 2");
+    // The axes are still the first two.
+    let text = "Orient: output has shape [2, 3], expected [3, 2] (orientation 6 (rot270))";
+    refused(prepared(op, &image, None, &image), RETROGRADE_MISMATCH, text);
+    let same = prepared(orient(6, &[-1, 1]).0, &image, None, &turned);
+    let text = "Orient: axes[1] and axes[0] are both axis 1, expected different axes";
+    refused(same, RETROGRADE_BAD_ARGUMENT, text);
+    let lengths = prepared(orient(6, &[0, 1]).0, &image, Some(&image), &turned);
+    let text = "Orient takes no lengths: pass a null pointer";
+    refused(lengths, RETROGRADE_BAD_ARGUMENT, text);
+    for (axes, wanted) in [([0, 1], [4, 1, 5, 2, 6, 3]), ([1, 0], [3, 6, 2, 5, 1, 4])] {
+        let call = prepared(orient(6, &axes).0, &image, None, &turned).expect("a valid call");
+        let (input, mut output) = ([1u8, 2, 3, 4, 5, 6], [0u8; 6]);
+        // SAFETY: the buffers are arrays of the size of the tensors.
+        unsafe {
+            let (src, dst) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
+            assert_eq!(retrograde_run(call, src, 6, null(), 0, dst, 6), RETROGRADE_OK);
+            let in_place = retrograde_run_in_place(call, null(), 0, dst, 6);
+            assert_eq!(in_place, RETROGRADE_NOT_IN_PLACE);
+            retrograde_call_destroy(call);
+        }
+        assert_eq!(output, wanted);
+    }
+    let reverse = operator(RETROGRADE_REVERSE);
+    // SAFETY: the operator is valid, and destroyed once.
+    unsafe {
+        assert_eq!(retrograde_operator_set_orientation(reverse, 6), RETROGRADE_BAD_ARGUMENT);
+        assert_eq!(message(), "Reverse has no attribute orientation");
+        retrograde_operator_destroy(reverse);
     }
 }
 

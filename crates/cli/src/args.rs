@@ -4,16 +4,14 @@ mod bench;
 mod commands;
 mod files;
 mod operators;
-mod rot90;
 mod run;
 
 pub(crate) use bench::{BenchArguments, Op};
 pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments};
 pub use files::{Device, Input};
 pub(crate) use files::{Files, InPlace};
-pub(crate) use operators::ALL_AXES;
 pub use operators::Operation;
-pub(crate) use rot90::Rot90Arguments;
+pub(crate) use operators::{ALL_AXES, Plane};
 pub(crate) use run::{NamedFile, RunArguments};
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -75,8 +73,6 @@ pub(crate) enum Command {
     /// Run an operator on files
     #[command(flatten)]
     Operate(Operation<Files>),
-    /// Rotate by quarter turns in the plane of two axes (numpy.rot90)
-    Rot90(Rot90Arguments),
     /// List what a file or a model holds: types, shapes, memory order; inputs, nodes, outputs
     Info(InfoArguments),
     /// Explain how an operator would run: the plan, the kernel, the bytes, the least time
@@ -109,7 +105,6 @@ impl Command {
     pub(crate) fn threads(&self) -> ThreadsArgument {
         match self {
             Command::Operate(operation) => operation.files().threads,
-            Command::Rot90(arguments) => arguments.threads,
             Command::Model(arguments) => arguments.threads,
             _ => ThreadsArgument::default(),
         }
@@ -132,6 +127,8 @@ pub(crate) fn command(folders: Option<&Folders>) -> clap::Command {
         .mut_subcommand("reverse-sequence", |command| with_stores(command, ""))
         .mut_subcommand("reverse-subsequences", hidden)
         .mut_subcommand("reverse-segments", hidden)
+        .mut_subcommand("orient", hidden)
+        .mut_subcommand("rot90", hidden)
 }
 
 /// An operator that takes stores, whose help says so.

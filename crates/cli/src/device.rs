@@ -50,7 +50,7 @@ impl Opened {
         output: &mut Output,
     ) -> Result<Option<Duration>> {
         match self {
-            Opened::Cpu => work::reverse(task, input.layout(), input, output).map(|()| None),
+            Opened::Cpu => work::reverse(task, input, output).map(|()| None),
             Opened::Cuda(cuda) => cuda::reverse(cuda, task, input, output).map(Some),
             Opened::Gpu(gpu) => gpu::reverse(gpu.as_ref(), task, input, output).map(Some),
         }

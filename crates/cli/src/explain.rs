@@ -85,7 +85,8 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
     let before = load::tensor(&input.input, &input.opening(None, &read))?;
     let layout = before.layout();
     let task = Task::prepare(&arguments.operation, layout, &read)?;
-    let plan = task.prepared(layout, layout, |checked| Ok(checked.plan().clone()))?;
+    let plan =
+        task.prepared(layout, &task.output(layout)?, |checked| Ok(checked.plan().clone()))?;
     let program = Program::new(plan.clone());
 
     let cuda = match arguments.device {

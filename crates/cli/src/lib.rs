@@ -17,7 +17,6 @@ mod operate;
 mod pages;
 mod picture;
 mod report;
-mod rot90;
 mod run;
 mod show;
 mod stores;
@@ -138,7 +137,6 @@ fn command(arguments: &Arguments, gpu: Option<OpenGpu>, folders: &Folders) -> Re
 fn run_command(command: &Command, gpu: Option<OpenGpu>, folders: &Folders) -> Result<()> {
     match command {
         Command::Operate(operation) => operate::run(operation, gpu),
-        Command::Rot90(arguments) => rot90::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Show(arguments) => show::run(arguments),

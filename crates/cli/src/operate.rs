@@ -41,7 +41,7 @@ pub(crate) fn run(operation: &Operation<Files>, gpu: Option<OpenGpu>) -> Result<
     }
     let own_format = files.in_place.map(|_| before.format());
     let saving = Saving { format: saving.format.or(own_format), ..saving };
-    let mut after = Output::like(&before, output, &saving)?;
+    let mut after = Output::like_swapped(&before, task.swapped(), output, &saving)?;
     let took = device.reverse(&task, &before, &mut after)?;
     // Drawn now: the output may be about to replace the input.
     let picture = files.show.then(picture);

@@ -62,6 +62,7 @@ pub(crate) fn columns() -> usize {
 /// What an operator did, for [`saved`].
 pub(crate) fn reversed(task: &Task) -> String {
     let along = match task {
+        Task::Orient { operator, .. } => return format!("oriented as {}", operator.orientation()),
         Task::Sequence { time, .. } => format!("axis {time}"),
         _ => task.movement().arguments(),
     };

@@ -16,7 +16,6 @@ pub(crate) fn among(arguments: &Arguments) -> Result<Option<String>> {
             (operation.name(), [Some(&files.input.input), files.output.as_ref()], taken)
         }
         Command::Info(info) => ("info", [Some(&info.input.input), None], true),
-        Command::Rot90(rot90) => ("rot90", [Some(&rot90.input.input), Some(&rot90.output)], false),
         Command::Show(show) => ("show", [Some(&show.operation.files().input), None], false),
         Command::Explain(explain) => {
             ("explain", [Some(&explain.operation.files().input), None], false)

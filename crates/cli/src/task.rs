@@ -1,12 +1,12 @@
 //! The task: an operator with its arguments, checked against the input.
 
-use crate::args::Operation;
+use crate::args::{Operation, Plane};
 use crate::load;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use retrograde::{
-    Error, ExecuteError, Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSegments,
-    ReverseSequence, ReverseSubsequences, cpu::Checked,
+    Error, ExecuteError, Layout, LengthsOperator, Operator, Orient, Orientation, Reversal, Reverse,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, cpu::Checked,
 };
 use retrograde_io::{FilesRead, Format, Tensor};
 use retrograde_picture::{Movement, Padding};
@@ -57,6 +57,13 @@ pub enum Task {
         /// Where segments start, and the end of the last one.
         offsets: Tensor,
     },
+    /// An orientation of images.
+    Orient {
+        /// The operator.
+        operator: Orient,
+        /// The axes of rows and columns, from the start.
+        axes: [usize; 2],
+    },
 }
 
 impl Task {
@@ -69,7 +76,7 @@ impl Task {
     ) -> Result<Task> {
         let task = Task::of(operation, input, read)?;
         // Lengths are checked once, before anything is written.
-        task.prepared(input, input, |_| Ok(()))?;
+        task.prepared(input, &task.output(input)?, |_| Ok(()))?;
         Ok(task)
     }
 
@@ -112,7 +119,40 @@ impl Task {
                 let axis = from_start(arguments.axis, rank);
                 Ok(Task::Segments { operator, axis, offsets })
             }
+            Operation::Orient(arguments) => {
+                Ok(Task::orient(arguments.orientation, arguments.axes, rank))
+            }
+            Operation::Rot90(arguments) => {
+                Ok(Task::orient(Orientation::from_turns(arguments.k), arguments.axes, rank))
+            }
         }
+    }
+
+    fn orient(orientation: Orientation, Plane([rows, columns]): Plane, rank: usize) -> Task {
+        let axes = [rows, columns].map(|axis| from_start(axis, rank));
+        Task::Orient { operator: Orient::new(orientation).axes(rows, columns), axes }
+    }
+
+    /// The axes that are swapped, if any.
+    pub(crate) fn swapped(&self) -> Option<(usize, usize)> {
+        match self {
+            Task::Orient { operator, axes: [rows, columns] } => {
+                operator.orientation().transposes().then_some((*rows, *columns))
+            }
+            _ => None,
+        }
+    }
+
+    /// A layout for the result, with the strides of the input.
+    pub(crate) fn output(&self, input: &Layout) -> Result<Layout> {
+        let Task::Orient { operator, .. } = self else { return Ok(input.clone()) };
+        // Checks the axes too.
+        let shape = operator.output_shape(input.shape())?;
+        Ok(if self.swapped().is_some() {
+            Layout::dense(input.dtype(), &shape)?
+        } else {
+            input.clone()
+        })
     }
 
     /// Which operator it is.
@@ -122,6 +162,7 @@ impl Task {
             Task::Sequence { .. } => Operator::ReverseSequence,
             Task::Subsequences { .. } => Operator::ReverseSubsequences,
             Task::Segments { .. } => Operator::ReverseSegments,
+            Task::Orient { .. } => Operator::Orient,
         }
     }
 
@@ -144,6 +185,7 @@ impl Task {
                 bound(&operator.lengths(lengths.view()?))
             }
             Task::Segments { operator, offsets, .. } => bound(&operator.offsets(offsets.view()?)),
+            Task::Orient { operator, .. } => bound(operator),
         }
     }
 
@@ -161,13 +203,19 @@ impl Task {
                 let offsets = (0..offsets.shape()[0]).filter_map(offset).collect();
                 Movement::Segments { axis: *axis, offsets }
             }
+            Task::Orient { operator, axes } => {
+                let orientation = operator.orientation();
+                let (transposes, flips) = (orientation.transposes(), orientation.flips());
+                let name = format!("orientation {orientation}");
+                Movement::Orient { name, axes: *axes, transposes, flips }
+            }
         }
     }
 
     /// One of the lengths, by its index among them.
     pub fn length(&self, at: &[usize]) -> i128 {
         match self {
-            Task::Reverse { .. } | Task::Segments { .. } => 0,
+            Task::Reverse { .. } | Task::Segments { .. } | Task::Orient { .. } => 0,
             // The operator has accepted the lengths, so there is one.
             Task::Sequence { lengths, .. } | Task::Subsequences { lengths, .. } => {
                 lengths.integer(at).unwrap_or(0)
@@ -315,7 +363,8 @@ mod tests {
         let task = Task::prepare(&operation, &layout, &FilesRead::default()).unwrap();
         let positions: Vec<u32> = (0..layout.len() as u32).collect();
         let mut moved = vec![0u32; layout.len()];
-        task.prepared(&layout, &layout, |checked| {
+        let output = task.output(&layout).unwrap();
+        task.prepared(&layout, &output, |checked| {
             let mut pieces = checked.pieces(usize::MAX);
             pieces.try_for_each(|piece| piece.execute(&positions, &mut moved))
         })
@@ -323,7 +372,7 @@ mod tests {
         for (position, &came_from) in moved.iter().enumerate() {
             let mut index = vec![0; shape.len()];
             let mut rest = position;
-            for (at, size) in index.iter_mut().zip(shape).rev() {
+            for (at, size) in index.iter_mut().zip(output.shape()).rev() {
                 (*at, rest) = (rest % size, rest / size);
             }
             let length = task.movement().length_at(&index).map(|at| task.length(&at));
@@ -351,5 +400,11 @@ mod tests {
         agrees("reverse-subsequences x --axis=-3 --lengths 0,1,2,3 --align end", &[3, 2, 2]);
         agrees("reverse-segments x --offsets 0,2,2,5", &[6, 2]);
         agrees("reverse-segments x --offsets 0,2,5 --axis=-1", &[2, 5]);
+        for exif in 1..=8 {
+            agrees(&format!("orient x --exif {exif}"), &[3, 4]);
+            agrees(&format!("orient x --orientation {exif} --axes=-1,0"), &[3, 2, 4]);
+        }
+        agrees("orient x --orientation mirror", &[3, 4, 2]);
+        agrees("rot90 x -k -3 --axes 1,2", &[3, 4, 2]);
     }
 }

@@ -5,8 +5,8 @@
 //! page fault per page.
 
 use crate::task::Task;
-use anyhow::Result;
-use retrograde::{ExecuteError, Grain, Layout, Plan, cpu};
+use anyhow::{Result, bail};
+use retrograde::{Error, ExecuteError, Grain, Plan, cpu};
 use retrograde_io::{Edit, Output, Tensor};
 use retrograde_program::progress::Progress;
 use std::ops::Range;
@@ -17,16 +17,10 @@ pub(crate) const PIECE: usize = 16 << 20;
 /// Pages are prefaulted in parts of this size, in parallel.
 const PART: usize = 2 << 20;
 
-/// Reverses one tensor into another. `src` is the layout by which the input is read: its own, or a
-/// permutation of it.
-pub(crate) fn reverse(
-    task: &Task,
-    src: &Layout,
-    input: &Tensor,
-    output: &mut Output,
-) -> Result<()> {
+/// Reverses one tensor into another.
+pub(crate) fn reverse(task: &Task, input: &Tensor, output: &mut Output) -> Result<()> {
     let dst = output.layout().clone();
-    task.prepared(src, &dst, |checked| {
+    task.prepared(input.layout(), &dst, |checked| {
         let progress = Progress::of(checked.plan());
         let mut pieces = checked.pieces(PIECE).peekable();
         while let Some(piece) = pieces.next() {
@@ -56,6 +50,12 @@ pub(crate) fn reverse(
 
 /// Reverses a tensor in place.
 pub(crate) fn reverse_in_place(task: &Task, tensor: &mut Edit) -> Result<()> {
+    if let Task::Orient { operator, .. } = task
+        && task.swapped().is_some()
+    {
+        let error = Error::OrientInPlace { orientation: operator.orientation() };
+        bail!("{error} (--in-place=copy replaces the input)");
+    }
     let layout = tensor.layout().clone();
     task.prepared(&layout, &layout, |checked| {
         if !checked.plan().fits_in_place() {

@@ -98,8 +98,10 @@ impl Scene {
 
 /// Both images, one beside the other.
 fn images(pixels: &Pixels, out: &mut String) {
-    let (width, height) = pixels.size();
-    let [before, after] = pixels.urls().map(|url| {
+    let sizes = pixels.sizes();
+    let urls = pixels.urls();
+    let [before, after] = [0, 1].map(|at| {
+        let ((width, height), url) = (sizes[at], &urls[at]);
         format!(
             "<td class=\"q\"><img width=\"{width}\" height=\"{height}\" alt=\"\" \
              style=\"image-rendering:pixelated\" src=\"{url}\"></td>"
@@ -118,6 +120,7 @@ fn images(pixels: &Pixels, out: &mut String) {
 fn cell(cell: &Cell) -> String {
     let text = escaped(&cell.text);
     match &cell.kind {
+        Kind::Blank => "<td></td>".to_owned(),
         Kind::Plain => format!("<td class=\"e\">{text}</td>"),
         Kind::Padding => format!("<td class=\"e p\">{text}</td>"),
         Kind::LeftOut => format!("<td class=\"q\">{text}</td>"),

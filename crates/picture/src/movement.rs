@@ -39,6 +39,17 @@ pub enum Movement {
         /// Where segments start, and the end of the last one; ascending.
         offsets: Vec<usize>,
     },
+    /// `Orient`.
+    Orient {
+        /// What the orientation is called.
+        name: String,
+        /// The axes of rows and columns.
+        axes: [usize; 2],
+        /// Whether rows become columns.
+        transposes: bool,
+        /// Whether rows and columns of the result run backward.
+        flips: [bool; 2],
+    },
 }
 
 impl Padding {
@@ -65,6 +76,7 @@ impl Movement {
             Movement::Sequence { .. } => "ReverseSequence",
             Movement::Lanes { .. } => "ReverseSubsequences",
             Movement::Segments { .. } => "ReverseSegments",
+            Movement::Orient { .. } => "Orient",
         }
     }
 
@@ -79,6 +91,10 @@ impl Movement {
                 1 => format!("axis {axis}, 1 segment"),
                 count => format!("axis {axis}, {count} segments"),
             },
+            Movement::Orient { name, axes: [0, 1], .. } => name.clone(),
+            Movement::Orient { name, axes: [rows, columns], .. } => {
+                format!("{name}, axes {rows}, {columns}")
+            }
             Movement::Axes(axes) => match &axes[..] {
                 [] => "no axis".to_owned(),
                 [axis] => format!("axis {axis}"),
@@ -93,7 +109,7 @@ impl Movement {
     /// The axis along which lanes with lengths run, and what is beyond a length.
     fn lane(&self) -> Option<(usize, Padding)> {
         match self {
-            Movement::Axes(_) | Movement::Segments { .. } => None,
+            Movement::Axes(_) | Movement::Segments { .. } | Movement::Orient { .. } => None,
             Movement::Sequence { time: axis, padding, .. } | Movement::Lanes { axis, padding } => {
                 Some((*axis, *padding))
             }
@@ -103,7 +119,7 @@ impl Movement {
     /// Whether lengths may vary along this axis; `None` if the operator has no lengths.
     pub(crate) fn lengths_vary_over(&self, axis: usize) -> Option<bool> {
         match self {
-            Movement::Axes(_) | Movement::Segments { .. } => None,
+            Movement::Axes(_) | Movement::Segments { .. } | Movement::Orient { .. } => None,
             Movement::Sequence { batch, .. } => Some(axis == *batch),
             Movement::Lanes { axis: lane, .. } => Some(axis != *lane),
         }
@@ -113,7 +129,7 @@ impl Movement {
     /// no lengths.
     pub fn length_at(&self, index: &[usize]) -> Option<Vec<usize>> {
         match self {
-            Movement::Axes(_) | Movement::Segments { .. } => None,
+            Movement::Axes(_) | Movement::Segments { .. } | Movement::Orient { .. } => None,
             Movement::Sequence { batch, .. } => Some(vec![index[*batch]]),
             Movement::Lanes { axis, .. } => {
                 let mut at = index.to_vec();
@@ -121,6 +137,15 @@ impl Movement {
                 Some(at)
             }
         }
+    }
+
+    /// The shape of the result for a tensor of this shape.
+    pub fn result_shape(&self, shape: &[usize]) -> Vec<usize> {
+        let mut result = shape.to_vec();
+        if let Movement::Orient { axes: [rows, columns], transposes: true, .. } = *self {
+            result.swap(rows, columns);
+        }
+        result
     }
 
     /// The index in the input of the element at `index` of the output, for a tensor of this shape
@@ -134,6 +159,17 @@ impl Movement {
             let inside = |pair: &&[usize]| (pair[0]..pair[1]).contains(&index[*axis]);
             if let Some(pair) = offsets.windows(2).find(inside) {
                 origin[*axis] = pair[0] + pair[1] - 1 - index[*axis];
+            }
+        }
+        if let Movement::Orient { axes: [rows, columns], transposes, flips, .. } = *self {
+            let sizes = self.result_shape(shape);
+            for (axis, flips) in [rows, columns].into_iter().zip(flips) {
+                if flips {
+                    origin[axis] = sizes[axis] - 1 - index[axis];
+                }
+            }
+            if transposes {
+                origin.swap(rows, columns);
             }
         }
         if let (Some((axis, padding)), Some(length)) = (self.lane(), length) {

@@ -25,12 +25,18 @@ type Pixel = [u8; 4];
 /// An image before and after a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Pixels {
-    width: usize,
-    height: usize,
-    before: Vec<Pixel>,
-    after: Vec<Pixel>,
+    /// Before and after.
+    images: [Image; 2],
     /// The side of the squares of which one pixel is shown.
     step: usize,
+}
+
+/// An image of so many pixels.
+#[derive(Debug, Clone)]
+struct Image {
+    width: usize,
+    height: usize,
+    pixels: Vec<Pixel>,
 }
 
 impl Pixels {
@@ -52,7 +58,6 @@ impl Pixels {
             return Ok(None);
         }
         let step = rows.max(columns).div_ceil(MOST);
-        let (height, width) = (rows.div_ceil(step), columns.div_ceil(step));
         let byte = |index: &[usize]| Ok(source.text(index)?.parse().unwrap_or(0));
         let pixel = |row: usize, column: usize, moved: bool| {
             let channel = |at: usize| {
@@ -72,11 +77,19 @@ impl Pixels {
                 _ => [channel(0)?, channel(1)?, channel(2)?, channel(3)?],
             })
         };
+        let result = movement.result_shape(shape);
+        if result[2..] != shape[2..] {
+            // Channels became rows or columns.
+            return Ok(None);
+        }
         let image = |moved: bool| {
+            let shape = if moved { &result[..] } else { shape };
+            let (height, width) = (shape[0].div_ceil(step), shape[1].div_ceil(step));
             let places = (0..height).flat_map(|row| (0..width).map(move |column| (row, column)));
-            places.map(|(row, column)| pixel(row, column, moved)).collect::<Result<Vec<_>, _>>()
+            let pixels = places.map(|(row, column)| pixel(row, column, moved));
+            Ok(Image { width, height, pixels: pixels.collect::<Result<_, _>>()? })
         };
-        Ok(Some(Pixels { width, height, before: image(false)?, after: image(true)?, step }))
+        Ok(Some(Pixels { images: [image(false)?, image(true)?], step }))
     }
 
     /// A note about what is left out.
@@ -89,32 +102,38 @@ impl Pixels {
     /// pixels each.
     pub(crate) fn text(&self, columns: usize, paint: Paint<'_>, out: &mut String) {
         let room = (columns.saturating_sub("  ".len() + SPACE.len()) / 2).max(8);
-        let width = match self.width {
+        let [before, after] = &self.images;
+        let widest = before.width.max(after.width);
+        let width = match widest {
             small if small < WIDE => small * (WIDE.min(room) / small).max(1),
             large => large,
         };
         let width = width.min(room);
-        // A character is as high as two pixels.
-        let height = (self.height * width / self.width).max(1);
         let title = paint(Role::Label, "before");
         let gap = " ".repeat(width.saturating_sub("before".len()));
         out.push_str(&format!("  {title}{gap}{SPACE}{}\n", paint(Role::Label, "after")));
-        let lines = height.div_ceil(2);
+        // A character is as high as two pixels.
+        let scaled = |size: usize| (size * width / widest).max(1);
+        let lines = scaled(before.height.max(after.height)).div_ceil(2);
         for line in 0..lines {
-            let row = |image: &[Pixel]| {
+            let row = |image: &Image| {
+                let (wide, high) = (scaled(image.width), scaled(image.height));
+                if 2 * line >= high {
+                    return " ".repeat(width);
+                }
                 let cell = |column| {
                     let at = |row: usize| {
-                        let place = row * self.height / height * self.width;
-                        image[place + column * self.width / width]
+                        let place = row * image.height / high * image.width;
+                        image.pixels[place + column * image.width / wide]
                     };
                     let upper = at(2 * line);
-                    let lower = if 2 * line + 1 < height { at(2 * line + 1) } else { [0; 4] };
+                    let lower = if 2 * line + 1 < high { at(2 * line + 1) } else { [0; 4] };
                     half_block(upper, lower, paint)
                 };
-                (0..width).map(cell).collect::<String>()
+                (0..wide).map(cell).collect::<String>() + &" ".repeat(width - wide)
             };
             let between = if line == (lines - 1) / 2 { ARROW } else { SPACE };
-            let text = format!("  {}{between}{}", row(&self.before), row(&self.after));
+            let text = format!("  {}{between}{}", row(before), row(after));
             out.push_str(text.trim_end_matches(' '));
             out.push('\n');
         }
@@ -123,15 +142,19 @@ impl Pixels {
         }
     }
 
-    /// The size of each image in a document: its pixels are squares.
-    pub(crate) fn size(&self) -> (usize, usize) {
-        let side = (LARGE / self.width.max(self.height)).max(1);
-        (self.width * side, self.height * side)
+    /// The sizes of both images in a document: their pixels are squares.
+    pub(crate) fn sizes(&self) -> [(usize, usize); 2] {
+        let sides = self.images.iter().map(|image| image.width.max(image.height));
+        let side = (LARGE / sides.max().unwrap_or(1)).max(1);
+        [0, 1].map(|at| (self.images[at].width * side, self.images[at].height * side))
     }
 
     /// Both images as URLs.
     pub(crate) fn urls(&self) -> [String; 2] {
-        [&self.before, &self.after].map(|image| png::url(self.width, self.height, image))
+        [0, 1].map(|at| {
+            let Image { width, height, pixels } = &self.images[at];
+            png::url(*width, *height, pixels)
+        })
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     /// An element that moved here from this index.
     Moved(Vec<usize>),
     Padding,
+    /// No element: the other grid is larger.
+    Blank,
     /// A mark for elements that are not shown.
     LeftOut,
 }
@@ -112,12 +114,15 @@ impl Scene {
             Elements::Bytes => Pixels::of(source, movement, shape)?,
             Elements::Numbers | Elements::Text => None,
         };
-        let size = shape.last().copied().unwrap_or(1);
+        // Of both grids, which have different sizes after a transpose.
+        let result = movement.result_shape(shape);
+        let sizes: Vec<_> = shape.iter().zip(&result).map(|(&one, &two)| one.max(two)).collect();
+        let size = sizes.last().copied().unwrap_or(1);
         let columns = window::candidates(size).next().unwrap_or_else(|| window::all(size));
         let lengths_at = LengthsAt::of(movement, shape.len());
         let mut blocks = Vec::new();
         if !shape.contains(&0) && pixels.is_none() {
-            let (leading, grid) = shape.split_at(shape.len().saturating_sub(2));
+            let (leading, grid) = sizes.split_at(sizes.len().saturating_sub(2));
             let rows = match grid {
                 [rows, _] => window::rows(*rows),
                 _ => window::all(1),
@@ -126,7 +131,9 @@ impl Scene {
             for number in window::blocks(leading.iter().product()) {
                 let block = number.map(|number| {
                     let lead = unravel(number, leading);
-                    View { source, movement, shape, at: lengths_at, lead }.block(&rows, &columns)
+                    let result = &result;
+                    View { source, movement, shape, result, at: lengths_at, lead }
+                        .block(&rows, &columns)
                 });
                 blocks.push(block.transpose()?);
             }
@@ -211,6 +218,8 @@ struct View<'a, S> {
     source: &'a S,
     movement: &'a Movement,
     shape: &'a [usize],
+    /// The shape of the result.
+    result: &'a [usize],
     at: LengthsAt,
     /// The index of the leading axes.
     lead: Vec<usize>,
@@ -277,8 +286,25 @@ impl<S: Source> View<'_, S> {
         Ok(Row { length, before, after, mark })
     }
 
+    /// The cell of one grid, if both have different sizes.
+    fn cell(&self, index: &[usize], shape: &[usize]) -> Result<Cell, S::Error> {
+        if index.iter().zip(shape).any(|(at, size)| at >= size) {
+            return Ok(Cell { text: String::new(), kind: Kind::Blank });
+        }
+        let origin = match shape == self.shape {
+            true => index.to_vec(),
+            false => self.movement.origin(index, self.shape, None),
+        };
+        let text = clipped(self.source.text(&origin)?);
+        let kind = if origin == index { Kind::Plain } else { Kind::Moved(origin) };
+        Ok(Cell { text, kind })
+    }
+
     /// The cells at an index, before and after.
     fn cells(&self, index: &[usize]) -> Result<[Cell; 2], S::Error> {
+        if self.shape != self.result {
+            return Ok([self.cell(index, self.shape)?, self.cell(index, self.result)?]);
+        }
         let length = self.length(index)?;
         let origin = self.movement.origin(index, self.shape, length);
         let stays = match self.movement.is_padding(index, self.shape, length) {

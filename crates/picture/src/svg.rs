@@ -103,19 +103,21 @@ impl Image {
 
     /// Both images, with the arrow between them.
     fn pixels(&mut self, pixels: &Pixels) {
-        let (width, height) = pixels.size();
-        let after = MARGIN + width.max("before".len() * CHARACTER) + BETWEEN;
+        let [(wide, high), (width, height)] = pixels.sizes();
+        let after = MARGIN + wide.max("before".len() * CHARACTER) + BETWEEN;
         self.width = self.width.max(after + width.max("after".len() * CHARACTER));
         self.text(MARGIN, "quiet", "before");
         self.text(after, "quiet", "after");
         self.y += HEIGHT;
         let y = self.y;
-        for (x, url) in [MARGIN, after].into_iter().zip(pixels.urls()) {
+        let places = [(MARGIN, wide, high), (after, width, height)];
+        for ((x, width, height), url) in places.into_iter().zip(pixels.urls()) {
             self.line(&format!(
                 "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
                  style=\"image-rendering:pixelated\" href=\"{url}\"/>"
             ));
         }
+        let height = height.max(high);
         self.y = y + (height / 2).saturating_sub(HEIGHT / 2);
         self.text(after - BETWEEN / 2, "middle", "→");
         self.y = y + height + GAP;
@@ -159,6 +161,7 @@ impl Image {
     fn cell(&mut self, x: usize, width: usize, cell: &Cell) {
         let (class, origin) = match &cell.kind {
             // A mark for elements that are not shown has no box.
+            Kind::Blank => return,
             Kind::LeftOut => return self.text(x + width / 2, "quiet middle", &cell.text),
             Kind::Plain => ("", String::new()),
             Kind::Padding => (" class=\"padding\"", String::new()),

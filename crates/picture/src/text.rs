@@ -160,7 +160,7 @@ impl<'a> Sheet<'a> {
 
     fn cells(&self, cells: &[Cell]) -> String {
         let role = |cell: &Cell| match cell.kind {
-            Kind::Plain => Role::Plain,
+            Kind::Plain | Kind::Blank => Role::Plain,
             Kind::Moved(_) => Role::Moved,
             Kind::Padding => Role::Padding,
             Kind::LeftOut => Role::Label,

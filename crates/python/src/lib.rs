@@ -24,6 +24,7 @@ mod ndarray;
 mod openmp;
 mod operand;
 mod operation;
+mod orient;
 mod picture;
 mod prepared;
 mod threads;
@@ -67,6 +68,8 @@ mod _engine {
     use crate::native::native_functions;
     #[pymodule_export]
     use crate::operation::kept_steps;
+    #[pymodule_export]
+    use crate::orient::{orient_each, orientations, oriented_shape};
     #[pymodule_export]
     use crate::picture::{Scene, number_text, printable};
     #[pymodule_export]

@@ -151,6 +151,7 @@ ARGUMENTS = {
     "reverse_segments": {"offsets": OFFSETS, "axis": 0},
     "flip": {"axis": 0},
     "rot90": {"k": 1, "axes": (0, 1)},
+    "orient": {"orientation": 6, "axes": (0, 1)},
 }
 OPERATORS = ("reverse", "reverse_sequence", "reverse_subsequences", "reverse_segments")
 

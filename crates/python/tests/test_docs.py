@@ -15,10 +15,10 @@ ROOT = Path(__file__).parents[3]
 # A fenced block of Python; after the language, the library that it needs besides NumPy.
 BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
-LIBRARIES = ["", "jax", "onnx", "pyarrow", "torch", "dask", "xarray", "onnxruntime", "PIL", "cv2", "torchvision"]
+LIBRARIES = ["", "jax", "onnx", "pyarrow", "torch", "dask", "xarray", "onnxruntime", "PIL", "cv2", "nibabel", "torchvision"]
 PAGES = [("docs/python.md", library) for library in LIBRARIES[:4]] + [("docs/dask.md", name) for name in LIBRARIES[5:7]]
 PAGES += [("README.md", "torch"), ("docs/torch.md", "torch"), ("docs/sharding.md", "jax")]
-PAGES += [("docs/images.md", name) for name in ("", "torch", "PIL", "cv2", "torchvision")]
+PAGES += [("docs/images.md", name) for name in ("", "torch", *LIBRARIES[8:])]
 PAGES += [("docs/quickstart.md", name) for name in ("", "torch", "xarray", "onnxruntime")]
 
 

@@ -78,7 +78,7 @@ def x(module):
         ("rot90", (), {"batch_first": True}, "takes axes=, not batch_first=: M.rot90(m, axes=(1, 2)) turns images of a batch"),
         *(
             (name, (), {"seq_lengths": [1]}, "takes no lengths: M.reverse_sequence(x, lengths, ...) does")
-            for name in ("reverse", "flip", "fliplr", "flipud", "rot90")
+            for name in ("reverse", "flip", "fliplr", "flipud", "rot90", "orient")
         ),
         ("reverse_segments", ([0, 1],), {"lengths": [1]}, "takes offsets=, not lengths=: numpy.cumsum([0, *lengths]) are offsets"),
         *(
@@ -86,6 +86,8 @@ def x(module):
             for other in ("mask", "attention_mask")
         ),
         ("rot90", (1,), {"dims": (1, 0)}, "takes axes=, not dims=: M.rot90(m, axes=(1, 0))"),
+        ("orient", (), {"exif": 6}, "takes orientation=, not exif=: M.orient(x, orientation=6)"),
+        ("orient", (6, (1, 2)), {}, "takes axes= by keyword: M.orient(x, axes=(1, 2))"),
     ],
 )  # fmt: skip
 def test_names(module, x, name, arguments, keywords, text):
@@ -170,6 +172,7 @@ def test_signatures_have_the_right_names_only(module):
         ("fliplr", ["m"], {}),
         ("flipud", ["m"], {}),
         ("rot90", ["m"], {"k": 1, "axes": (0, 1)}),
+        ("orient", ["x"], {"orientation": None, "axes": None, "orientations": None, "batch_axis": None, **out}),
         ("reverse_subsequences", ["x", "lengths", "axis"], {"policy": "clamp", **padding, **out}),
         # A nested tensor has offsets of its own; JAX has none.
         ("reverse_segments", ["x", "offsets"], {"axis": 0}) if not out else ("reverse_segments", ["x"], {"offsets": None, "axis": 0, **out}),

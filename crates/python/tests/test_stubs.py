@@ -44,6 +44,9 @@ assert_type(retrograde.flip(x, (0, 1)), NDArray[np.float32])
 assert_type(retrograde.fliplr(x), NDArray[np.float32])
 assert_type(retrograde.flipud([1, 2]), NDArray[Any])
 assert_type(retrograde.rot90(x, -1, axes=(1, 0)), NDArray[np.float32])
+assert_type(retrograde.orient(x, 6, axes=(1, 0), out=x), NDArray[np.float32])
+assert_type(retrograde.orient([[1, 2]], "rot90"), NDArray[Any])
+assert_type(retrograde.orient(x, orientations=[6, "mirror"], batch_axis=-1), NDArray[np.float32])
 assert_type(retrograde.reverse(masked), np.ma.MaskedArray[tuple[int], np.dtype[np.int8]])
 assert_type(retrograde.reverse_sequence(x, [1, 2, 0]), NDArray[np.float32])
 assert_type(retrograde.reverse_sequence(x, np.array([1, 2]), time_axis=1, batch_axis=0), NDArray[np.float32])
@@ -111,6 +114,7 @@ retrograde.torch.reverse_segments(t)
 retrograde.torch.reverse_sequence(t, [1], batch_first=True)
 retrograde.torch.flip(t, dims=(0, 1))
 retrograde.torch.rot90(t, 1, (0, 1))
+retrograde.torch.orient(t, "transverse", axes=(1, 2), out=t)
 retrograde.jax.reverse_sequence(t, [1], batch_first=False)
 retrograde.jax.reverse_subsequences(t, [1], axis=0, policy="strict")
 retrograde.dask.reverse([1, 2], 0)
@@ -137,6 +141,7 @@ MISTAKES = [
     "retrograde.flip(x, '1')",
     "retrograde.rot90(x, 1.5)",
     "retrograde.fliplr(x, 1)",
+    "retrograde.orient(x, 1.5)",
     "retrograde.reverse(object())",
     "retrograde.reverse_sequence(x)",
     "retrograde.reverse_sequence(x, [1], 0, 1)",

@@ -5,6 +5,7 @@
 //! values that a plan cannot run on ([`ExecuteError`]).
 
 use crate::dtype::DType;
+use crate::orientation::{Orientation, UnknownOrientation};
 use std::fmt;
 use thiserror::Error as ThisError;
 
@@ -20,6 +21,8 @@ pub enum Operator {
     ReverseSubsequences,
     /// Segments of one axis ([`ReverseSegments`](crate::ReverseSegments)).
     ReverseSegments,
+    /// The orientations of images ([`Orient`](crate::Orient)).
+    Orient,
 }
 
 impl fmt::Display for Operator {
@@ -29,6 +32,7 @@ impl fmt::Display for Operator {
             Operator::ReverseSequence => "ReverseSequence",
             Operator::ReverseSubsequences => "ReverseSubsequences",
             Operator::ReverseSegments => "ReverseSegments",
+            Operator::Orient => "Orient",
         })
     }
 }
@@ -315,6 +319,70 @@ pub enum Error {
     UnknownMode {
         /// The mode given.
         mode: String,
+    },
+
+    /// A number or name that is no orientation.
+    #[error(transparent)]
+    Orientation(#[from] UnknownOrientation),
+    /// Two of the axes of rows, columns and images are the same.
+    #[error("Orient: {argument} and {other} are both axis {axis}, expected different axes")]
+    SameOrientAxes {
+        /// Which argument.
+        argument: &'static str,
+        /// Which other argument.
+        other: &'static str,
+        /// The axis, counted from the start.
+        axis: usize,
+    },
+    /// The output has another shape than the oriented input.
+    #[error(
+        "Orient: output has shape {output:?}, expected {expected:?} (orientation {orientation})"
+    )]
+    OrientedShape {
+        /// The orientation.
+        orientation: Orientation,
+        /// Shape of the output.
+        output: Vec<usize>,
+        /// The shape that it must have.
+        expected: Vec<usize>,
+    },
+    /// A transpose in place.
+    #[error(
+        "Orient: orientation {orientation} exchanges rows and columns, which does not run in place: give another output"
+    )]
+    OrientInPlace {
+        /// The orientation.
+        orientation: Orientation,
+    },
+    /// Orientations that are not one for each image.
+    #[error(
+        "Orient: {} given, expected {expected}, one for each entry of axis {batch_axis} (batch_axis)",
+        Count(*got, "orientation", "orientations")
+    )]
+    OrientationCount {
+        /// Orientations given.
+        got: usize,
+        /// Images.
+        expected: usize,
+        /// The axis of the images, counted from the start.
+        batch_axis: usize,
+    },
+    /// Orientations that give images of different shapes.
+    #[error(
+        "Orient: orientations[{position}] is {orientation}, whose result has {columns} rows and {rows} columns, expected \
+         {rows} and {columns} as for orientations[0], {first}"
+    )]
+    OrientationsDiffer {
+        /// The first that differs.
+        position: usize,
+        /// Its value.
+        orientation: Orientation,
+        /// The first of all.
+        first: Orientation,
+        /// Rows of the first result.
+        rows: usize,
+        /// Columns of the first result.
+        columns: usize,
     },
 
     /// The tensor has too few axes.

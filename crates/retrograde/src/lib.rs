@@ -8,6 +8,7 @@
 //! | [`ReverseSequence`] | the first `lengths[b]` steps of each sequence in a batch | ONNX |
 //! | [`ReverseSubsequences`] | the first `len` elements of each lane, a `len` per lane | DirectML |
 //! | [`ReverseSegments`] | segments of one axis, cut by offsets (`cu_seqlens`) | ragged tensors |
+//! | [`Orient`] | one or both axes of images, or transposes them | EXIF |
 //!
 //! ```
 //! use retrograde::prelude::*;
@@ -55,6 +56,7 @@
 
 pub mod cpu;
 mod dtype;
+mod each;
 mod element;
 mod error;
 mod fresh;
@@ -64,6 +66,7 @@ mod lengths;
 #[cfg(feature = "ndarray")]
 mod nd;
 mod op;
+mod orientation;
 mod plan;
 mod prepared;
 mod run;
@@ -75,9 +78,10 @@ pub use error::{Error, ExecuteError, LayoutError, Operator};
 pub use layout::{Layout, Reach};
 pub use lengths::{Align, LengthPolicy, Lengths, LengthsMemory, Tail};
 pub use op::{
-    LengthsOperator, Reverse, ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences,
-    WithLengths,
+    LengthsOperator, Orient, OrientEach, Reverse, ReverseMode, ReverseSegments, ReverseSequence,
+    ReverseSubsequences, WithLengths,
 };
+pub use orientation::{Orientation, UnknownOrientation};
 pub use plan::{Dim, Flow, LengthsPlan, Meaning, Pieces, Plan, Unit};
 pub use prepared::Prepared;
 pub use run::Reversal;
@@ -95,7 +99,8 @@ pub use tensor::{Memory, MemoryMut, TensorMut, TensorRef};
 /// ```
 pub mod prelude {
     pub use crate::{
-        LengthsOperator, Reversal, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences,
+        LengthsOperator, Orient, Reversal, Reverse, ReverseSegments, ReverseSequence,
+        ReverseSubsequences,
     };
 }
 

@@ -4,10 +4,10 @@
 use crate::dtype::DType;
 use crate::error::{Error, LayoutError, Operator};
 use crate::fresh::vec_with_capacity;
-use crate::layout::Layout;
+use crate::layout::{Layout, Shape};
 #[cfg(feature = "ndarray")]
 use crate::nd;
-use crate::op::{LengthsOperator, Reverse, WithLengths};
+use crate::op::{LengthsOperator, Orient, Reverse, WithLengths};
 use crate::prepared::{Planned, Prepared};
 use crate::tensor::{Memory, MemoryMut, TensorMut, TensorRef};
 use bytemuck::{NoUninit, Zeroable};
@@ -16,8 +16,8 @@ use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
-/// An operator that has everything but the tensor: [`Reverse`], or one of the others with its
-/// lengths bound. Its methods are what operators do; `use retrograde::prelude::*` imports them.
+/// An operator that has everything but the tensor: [`Reverse`], [`Orient`], or one of the others with
+/// its lengths bound. Its methods are what operators do; `use retrograde::prelude::*` imports them.
 ///
 /// | from | out of place | in place | into new memory |
 /// |---|---|---|---|
@@ -52,7 +52,12 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
         Ok(self.planned(src, dst)?.prepared())
     }
 
-    /// From a dense slice to another of the same shape.
+    /// The shape that the result has for an input of this shape: the same, but for [`Orient`].
+    fn output_shape(&self, input: &[usize]) -> Result<Vec<usize>, Error> {
+        Ok(self.turned(input)?.to_vec())
+    }
+
+    /// From a dense slice of this shape to another.
     ///
     /// ```
     /// use retrograde::prelude::*;
@@ -104,7 +109,7 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
         let layout = dense_of::<T>(self.operator(), slice.len(), shape)?;
         // Sound for any `T`: in place, a plan only swaps whole elements, and no code of
         // the caller runs in between.
-        for_any_type(self.planned(&layout, &layout)?)?.run_in_place(MemoryMut::of(slice))
+        for_any_type(self.planned_in_place(&layout)?)?.run_in_place(MemoryMut::of(slice))
     }
 
     /// From a dense slice to a new vector.
@@ -149,7 +154,8 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
         let operator = self.operator();
         let argument = |source| Error::Argument { operator, argument: "input", source };
         let view = TensorRef::from_slice(src, shape).map_err(argument)?;
-        let prepared = self.prepare(view.layout(), view.layout())?;
+        let dst = dense_like(self, view.layout())?;
+        let prepared = self.prepare(view.layout(), &dst)?;
         let mut out = vec_with_capacity(src.len());
         let room = MemoryMut::of_uninit(&mut out.spare_capacity_mut()[..src.len()]);
         prepared.run(view.memory(), room)?;
@@ -176,7 +182,7 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
     {
         // Before cloning: is the call valid?
         let layout = dense_of::<T>(self.operator(), src.len(), shape)?;
-        let planned = for_any_type(self.planned(&layout, &layout)?)?;
+        let planned = for_any_type(self.planned_in_place(&layout)?)?;
         let mut out = src.to_vec();
         planned.run_in_place(MemoryMut::of(&mut out))?;
         Ok(out)
@@ -199,9 +205,10 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
         Self: Sized,
     {
         let layout = dense_of::<T>(self.operator(), src.len(), shape)?;
-        let planned = self.planned(&layout, &layout)?;
-        // Lengths that steer nothing must still be valid.
-        if planned.plan.keeps_order() && planned.lengths.is_none() {
+        let planned = self.planned(&layout, &dense_like(self, &layout)?)?;
+        // Lengths that steer nothing must still be valid. A transpose keeps orders, but not places.
+        let plan = &planned.plan;
+        if plan.keeps_order() && plan.fits_in_place() && planned.lengths.is_none() {
             return Ok(Cow::Borrowed(src));
         }
         Ok(Cow::Owned(self.to_vec(src, shape)?))
@@ -241,7 +248,7 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
     /// # Ok::<(), retrograde::Error>(())
     /// ```
     fn in_place_view(&self, tensor: &mut TensorMut<'_>) -> Result<(), Error> {
-        self.planned(tensor.layout(), tensor.layout())?.run_in_place(tensor.memory())
+        self.planned_in_place(tensor.layout())?.run_in_place(tensor.memory())
     }
 
     /// A view's elements, reversed, as the bytes of a new dense row-major tensor.
@@ -257,9 +264,7 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
     /// # Ok::<(), retrograde::Error>(())
     /// ```
     fn to_bytes(&self, src: &TensorRef<'_>) -> Result<Vec<u8>, Error> {
-        let operator = self.operator();
-        let layout = Layout::dense(src.layout().dtype(), src.layout().shape())
-            .map_err(|source| Error::Argument { operator, argument: "output", source })?;
+        let layout = dense_like(self, src.layout())?;
         let len = layout.byte_len();
         // Before allocating: is the call valid?
         let planned = self.planned(src.layout(), &layout)?;
@@ -272,7 +277,7 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
         Ok(out)
     }
 
-    /// From an `ndarray` view to another of the same shape.
+    /// From an `ndarray` view to another.
     #[cfg(feature = "ndarray")]
     fn apply_array<T: Copy, D: Dimension>(
         &self,
@@ -306,7 +311,7 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
     {
         // In place, whole elements are swapped, which is sound for any `T`.
         let mut view = nd::view_mut_of(&mut array)?;
-        let planned = self.planned(view.layout(), view.layout())?;
+        let planned = self.planned_in_place(view.layout())?;
         for_any_type(planned)?.run_in_place(view.memory())
     }
 
@@ -334,7 +339,9 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
     where
         Self: Sized,
     {
-        let mut out = Array::<T, D>::uninit(src.raw_dim());
+        let mut dim = src.raw_dim();
+        dim.slice_mut().copy_from_slice(&self.turned(src.shape())?);
+        let mut out = Array::<T, D>::uninit(dim);
         apply_any(self, &nd::view_of(&src)?, &mut nd::view_of_uninit(&mut out)?)?;
         // SAFETY: the call succeeded, so it has written every element.
         Ok(unsafe { out.assume_init() })
@@ -354,6 +361,36 @@ impl<'a> sealed::Plans<'a> for Reverse {
     }
 }
 
+impl<'a> Reversal<'a> for Orient {
+    fn operator(&self) -> Operator {
+        Operator::Orient
+    }
+}
+
+impl<'a> sealed::Plans<'a> for Orient {
+    fn planned(&self, src: &Layout, dst: &Layout) -> Result<Planned<'a>, Error> {
+        let plan = self.plan(src, dst)?;
+        Ok(Planned { operator: Operator::Orient, plan, lengths: None })
+    }
+
+    fn turned(&self, shape: &[usize]) -> Result<Shape, Error> {
+        Orient::turned(self, shape)
+    }
+
+    fn planned_in_place(&self, layout: &Layout) -> Result<Planned<'a>, Error> {
+        let orientation = self.orientation();
+        let turned = Orient::turned(self, layout.shape())?;
+        if &turned[..] != layout.shape() {
+            return Err(Error::OrientInPlace { orientation });
+        }
+        let planned = self.planned(layout, layout)?;
+        match planned.plan.fits_in_place() {
+            true => Ok(planned),
+            false => Err(Error::OrientInPlace { orientation }),
+        }
+    }
+}
+
 impl<'a, O: LengthsOperator> Reversal<'a> for WithLengths<'a, O> {
     fn operator(&self) -> Operator {
         O::OPERATOR
@@ -369,13 +406,23 @@ impl<'a, O: LengthsOperator> sealed::Plans<'a> for WithLengths<'a, O> {
 }
 
 mod sealed {
-    use super::{Error, Layout, Planned};
+    use super::{Error, Layout, Planned, Shape};
 
     /// What operators do for their methods. Slices rely on plans that write exactly the layout they
     /// were made from, so nothing else may implement it.
     pub trait Plans<'a> {
         /// Checks the operands and plans the call.
         fn planned(&self, src: &Layout, dst: &Layout) -> Result<Planned<'a>, Error>;
+
+        /// The same on one memory.
+        fn planned_in_place(&self, layout: &Layout) -> Result<Planned<'a>, Error> {
+            self.planned(layout, layout)
+        }
+
+        /// The shape that the result has for an input of this shape.
+        fn turned(&self, shape: &[usize]) -> Result<Shape, Error> {
+            Ok(shape.into())
+        }
     }
 }
 
@@ -394,7 +441,18 @@ fn apply_dense<'a, T: Copy>(
         let source = LayoutError::SizeMismatch { shape, dtype, expected, available };
         return Err(Error::Argument { operator, argument: "output", source });
     }
-    for_any_type(reversal.planned(&layout, &layout)?)?.run(Memory::of(src), dst)
+    let output = dense_like(reversal, &layout)?;
+    for_any_type(reversal.planned(&layout, &output)?)?.run(Memory::of(src), dst)
+}
+
+/// A dense layout for the result.
+fn dense_like<'a>(
+    reversal: &(impl Reversal<'a> + ?Sized),
+    input: &Layout,
+) -> Result<Layout, Error> {
+    let operator = reversal.operator();
+    Layout::dense(input.dtype(), &reversal.turned(input.shape())?)
+        .map_err(|source| Error::Argument { operator, argument: "output", source })
 }
 
 /// Between views of elements of any type.

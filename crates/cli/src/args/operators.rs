@@ -1,9 +1,11 @@
 //! The operators and their arguments.
 
 use clap::{Args, Subcommand};
+use retrograde::Orientation;
 use retrograde_io::FilesRead;
-use retrograde_program::lists::LengthsArgument;
+use retrograde_program::lists::{LengthsArgument, integers};
 use retrograde_program::operators::{AxesArguments, PaddingArguments, Policy, SequenceArguments};
+use std::str::FromStr;
 
 /// The text after the options of `reverse`.
 pub(crate) const ALL_AXES: &str = "With neither --axes nor --mask, all axes are reversed.";
@@ -20,6 +22,10 @@ pub enum Operation<F: Args> {
     ReverseSubsequences(ReverseSubsequencesArguments<F>),
     /// Reverse every segment of an axis that is cut by offsets (cu_seqlens, ragged tensors)
     ReverseSegments(ReverseSegmentsArguments<F>),
+    /// Make an image upright: one of the eight orientations (EXIF), in one pass
+    Orient(OrientArguments<F>),
+    /// Rotate by quarter turns in the plane of two axes (numpy.rot90)
+    Rot90(Rot90Arguments<F>),
 }
 
 impl<F: Args> Operation<F> {
@@ -30,6 +36,8 @@ impl<F: Args> Operation<F> {
             Operation::ReverseSequence(arguments) => &arguments.files,
             Operation::ReverseSubsequences(arguments) => &arguments.files,
             Operation::ReverseSegments(arguments) => &arguments.files,
+            Operation::Orient(arguments) => &arguments.files,
+            Operation::Rot90(arguments) => &arguments.files,
         }
     }
 
@@ -40,6 +48,8 @@ impl<F: Args> Operation<F> {
             Operation::ReverseSequence(_) => "reverse-sequence",
             Operation::ReverseSubsequences(_) => "reverse-subsequences",
             Operation::ReverseSegments(_) => "reverse-segments",
+            Operation::Orient(_) => "orient",
+            Operation::Rot90(_) => "rot90",
         }
     }
 
@@ -47,7 +57,7 @@ impl<F: Args> Operation<F> {
     pub(crate) fn lengths_read(&self) -> FilesRead {
         let read = FilesRead::default();
         let lengths = match self {
-            Operation::Reverse(_) => None,
+            Operation::Reverse(_) | Operation::Orient(_) | Operation::Rot90(_) => None,
             Operation::ReverseSequence(arguments) => Some(&arguments.lengths),
             Operation::ReverseSubsequences(arguments) => Some(&arguments.lengths),
             Operation::ReverseSegments(arguments) => Some(&arguments.offsets),
@@ -109,4 +119,44 @@ pub struct ReverseSegmentsArguments<F: Args> {
     /// The axis that is cut; negative values count from the end
     #[arg(long, value_name = "AXIS", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) axis: i64,
+}
+
+#[derive(Debug, Args)]
+pub struct OrientArguments<F: Args> {
+    #[command(flatten)]
+    pub(crate) files: F,
+    /// The orientation: its EXIF number, 1 to 8, or its name
+    ///
+    /// 1 identity, 2 fliplr (or mirror, hflip), 3 rot180, 4 flipud (or vflip), 5 transpose, 6 rot270
+    /// (clockwise by 90 degrees), 7 transverse, 8 rot90.
+    #[arg(long, visible_alias = "exif", value_name = "NUMBER|NAME")]
+    pub(crate) orientation: Orientation,
+    /// The axes of rows and columns; negative ones count from the end
+    #[arg(long, value_name = "A,B", default_value = "0,1", allow_hyphen_values = true)]
+    pub(crate) axes: Plane,
+}
+
+#[derive(Debug, Args)]
+pub struct Rot90Arguments<F: Args> {
+    #[command(flatten)]
+    pub(crate) files: F,
+    /// The number of quarter turns; negative ones turn from the second axis to the first
+    #[arg(short, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    pub(crate) k: i64,
+    /// The plane: elements turn from the first of these axes towards the second
+    #[arg(long, value_name = "A,B", default_value = "0,1", allow_hyphen_values = true)]
+    pub(crate) axes: Plane,
+}
+
+/// Two axes, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Plane(pub(crate) [i64; 2]);
+
+impl FromStr for Plane {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let axes = integers(text).and_then(|axes| axes.try_into().ok());
+        axes.map(Plane).ok_or("expected two axes such as 0,1 or -2,-1".to_owned())
+    }
 }

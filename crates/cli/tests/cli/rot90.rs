@@ -1,4 +1,4 @@
-//! `rot90`: the same elements, shapes and errors as `numpy.rot90`.
+//! `rot90` and `orient`: the same elements and shapes as `numpy.rot90` and the definition of EXIF.
 
 use super::*;
 use std::fs;
@@ -100,7 +100,7 @@ fn packed_elements_and_large_files() {
     fs::write(folder.path().join("x.raw"), &numbers).unwrap();
     let all = ["rot90", "x.raw", "--dtype", "u32", "--shape", "2500,2000", "-o", "y.raw", "-k3"];
     let outcome = run(command(folder.path(), &all));
-    assert_eq!(outcome.stderr, "y.raw: u32 [2000, 2500], 19 MiB rotated by 270 degrees\n");
+    assert_eq!(outcome.stderr, "y.raw: u32 [2000, 2500], 19 MiB oriented as 6 (rot270)\n");
     let out = fs::read(folder.path().join("y.raw")).unwrap();
     let element = |row: usize, column: usize| {
         let at = 4 * (row * 2500 + column);
@@ -121,15 +121,15 @@ fn errors() {
         (
             &["x.npy", "--axes", "0,2"],
             1,
-            "rot90: axes[1] is 2, out of range for a tensor of rank 2",
+            "Orient: axes[1] is 2, outside [-2, 1] for a tensor of rank 2",
         ),
         (
             &["x.npy", "--axes", "-3,1"],
             1,
-            "rot90: axes[0] is -3, out of range for a tensor of rank 2",
+            "Orient: axes[0] is -3, outside [-2, 1] for a tensor of rank 2",
         ),
-        (&["x.npy", "--axes=1,-1"], 1, "rot90: axes are both axis 1: they must be different"),
-        (&["vector.npy"], 1, "rot90: axes[1] is 1, out of range for a tensor of rank 1"),
+        (&["x.npy", "--axes=1,-1"], 1, "Orient: axes[1] and axes[0] are both axis 1"),
+        (&["vector.npy"], 1, "Orient: axes[1] is 1, outside [-1, 0] for a tensor of rank 1"),
         (&["none.npy"], 1, "cannot read none.npy: No such file or directory"),
         (&["x.npy", "-k", "1.5"], 2, "invalid value '1.5' for '-k <N>'"),
         (
@@ -148,16 +148,60 @@ fn errors() {
         assert!(outcome.stderr.contains(text), "{options:?} {outcome:?}");
         assert_eq!(names(folder.path()), ["vector.npy", "x.npy"]);
     }
-    let outcome = run(command(folder.path(), &["rot90", "x.npy"]));
+    for (orientation, text) in [
+        ("9", "orientation is 9, expected 1 to 8 or one of identity, fliplr"),
+        ("Rot90", "orientation is \"Rot90\", expected 1 to 8"),
+    ] {
+        let all = ["orient", "x.npy", "-o", "y.npy", "--orientation", orientation];
+        let outcome = run(command(folder.path(), &all));
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.stderr.contains(text), "{outcome:?}");
+    }
+    let outcome = run(command(folder.path(), &["orient", "x.npy", "-o", "y.npy"]));
     assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    let outcome = run(command(folder.path(), &["rot90", "x.npy", "--in-place=direct"]));
+    assert!(outcome.stderr.contains("which does not run in place"), "{outcome:?}");
+    assert_eq!(read(&folder, "x.npy").data(), [0, 1, 2, 3, 4, 5]);
 }
 
 #[test]
 fn a_file_replaces_itself() {
     let folder = folder_with(&[("x.npy", array("|u1", &[2, 3], 0..6))]);
     let outcome = run(command(folder.path(), &["rot90", "x.npy", "-o", "x.npy"]));
-    assert_eq!(outcome.stderr, "x.npy: u8 [3, 2], 6 bytes rotated by 90 degrees\n");
+    assert_eq!(outcome.stderr, "x.npy: u8 [3, 2], 6 bytes oriented as 8 (rot90)\n");
     let out = read(&folder, "x.npy");
     assert_eq!((out.shape(), out.data()), (&[3, 2][..], &[2, 5, 1, 4, 0, 3][..]));
     assert_eq!(names(folder.path()), ["x.npy"]);
+}
+
+#[test]
+fn every_orientation_by_number_and_name() {
+    let folder = folder_with(&[("x.npy", array("|u1", &[2, 3], 0..6))]);
+    let wanted: [(&str, &[u8]); 8] = [
+        ("identity", &[0, 1, 2, 3, 4, 5]),
+        ("mirror", &[2, 1, 0, 5, 4, 3]),
+        ("rot180", &[5, 4, 3, 2, 1, 0]),
+        ("flipud", &[3, 4, 5, 0, 1, 2]),
+        ("transpose", &[0, 3, 1, 4, 2, 5]),
+        ("rot270", &[3, 0, 4, 1, 5, 2]),
+        ("transverse", &[5, 2, 4, 1, 3, 0]),
+        ("rot90", &[2, 5, 1, 4, 0, 3]),
+    ];
+    for ((name, elements), number) in wanted.into_iter().zip(1..) {
+        let shape = if number < 5 { [2, 3] } else { [3, 2] };
+        for (option, value) in [("--exif", &number.to_string()[..]), ("--orientation", name)] {
+            done(folder.path(), &["orient", "x.npy", "-o", "y.npy", option, value]);
+            let out = read(&folder, "y.npy");
+            assert_eq!((out.shape(), out.data()), (&shape[..], elements), "{option} {value}");
+        }
+    }
+    // Without an output, a picture of both shapes.
+    let outcome = run(command(folder.path(), &["orient", "x.npy", "--exif", "6"]));
+    let picture = "Orient  x.npy  u8 [2, 3]  orientation 6 (rot270)\n\n  \
+                   before      after\n  0 1 2       3 0\n  3 4 5    →  4 1\n              5 2\n";
+    assert_eq!(outcome.stdout, picture);
+    done(folder.path(), &["orient", "x.npy", "--in-place=direct", "--exif", "3"]);
+    assert_eq!(read(&folder, "x.npy").data(), [5, 4, 3, 2, 1, 0]);
+    done(folder.path(), &["orient", "x.npy", "--in-place", "--exif", "5"]);
+    assert_eq!(read(&folder, "x.npy").data(), [5, 2, 4, 1, 3, 0]);
 }

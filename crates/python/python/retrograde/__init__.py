@@ -28,6 +28,7 @@ from ._engine import __version__ as __version__
 from ._engine import get_num_threads, set_num_threads
 from ._explain import Explanation, explain
 from ._hints import MISSING as _MISSING
+from ._hints import check_oriented as _check_oriented
 from ._hints import flipped_axes as _flipped_axes
 from ._hints import hinted as _hinted
 from ._hints import sequence_axes as _sequence_axes
@@ -41,7 +42,20 @@ if _TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, SegmentedT, Tail, TensorT
+    from ._typing import (
+        Align,
+        Axes,
+        Duplicates,
+        Lengths,
+        Mask,
+        Orientation,
+        Orientations,
+        Plane,
+        Policy,
+        SegmentedT,
+        Tail,
+        TensorT,
+    )
 
 __all__ = [
     "Explanation",
@@ -53,6 +67,7 @@ __all__ = [
     "fliplr",
     "flipud",
     "get_num_threads",
+    "orient",
     "prepare",
     "reverse",
     "reverse_segments",
@@ -560,6 +575,87 @@ def rot90(m, k=1, axes=(0, 1), *more, **others):
     if more or others:
         raise _wrong(rot90, others, more=more)
     return _named("rot90", m, k, axes)
+
+
+@_overload
+def orient(
+    x: TensorT,
+    orientation: Orientation | None = None,
+    *,
+    axes: Plane | None = None,
+    orientations: Orientations | None = None,
+    batch_axis: SupportsIndex | None = None,
+    out: TensorT | None = None,
+) -> TensorT: ...
+
+
+@_overload
+def orient(
+    x: ArrayLike,
+    orientation: Orientation | None = None,
+    *,
+    axes: Plane | None = None,
+    orientations: Orientations | None = None,
+    batch_axis: SupportsIndex | None = None,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+
+
+@_hinted
+def orient(
+    x, orientation=None, *more, axes=None, orientations=None, batch_axis=None, out=None, **others
+):
+    """Makes images upright: flips rows, columns or both, and transposes, in one pass.
+
+    Orientations are those of EXIF, by number or name: 1 ``"identity"``, 2 ``"fliplr"`` (or
+    ``"mirror"``, ``"hflip"``), 3 ``"rot180"``, 4 ``"flipud"`` (or ``"vflip"``), 5 ``"transpose"``,
+    6 ``"rot270"`` (clockwise by 90 degrees), 7 ``"transverse"``, 8 ``"rot90"``. So ``orient(x, 6)``
+    is Pillow's ``ImageOps.exif_transpose`` of an image whose orientation is 6.
+
+    Parameters
+    ----------
+    x : array or tensor
+        The image, or a batch of them. Any element type, any strides.
+    orientation : int or str
+        The orientation of the image.
+    axes : pair of int, optional
+        The axes of rows and columns: by default the first two, or the first two that are not
+        the batch axis.
+    orientations : iterable of int or str, optional
+        Instead of ``orientation``: one for each image of a batch. All must give the same shape.
+    batch_axis : int, optional
+        The axis of the images for ``orientations``, 0 by default.
+    out : array or tensor, optional
+        The output, of the same library and type. ``out=x`` runs in place, unless rows and columns
+        are exchanged.
+
+    Returns
+    -------
+    A new row-major array or tensor of the same kind, or ``out``.
+
+    Examples
+    --------
+    >>> x = np.array([[1, 2, 3], [4, 5, 6]])
+    >>> retrograde.orient(x, 6)
+    array([[4, 1],
+           [5, 2],
+           [6, 3]])
+    >>> retrograde.orient(x, "mirror")
+    array([[3, 2, 1],
+           [6, 5, 4]])
+    >>> batch = np.arange(8).reshape(2, 2, 2)
+    >>> retrograde.orient(batch, orientations=[3, "transpose"]).tolist()
+    [[[3, 2], [1, 0]], [[4, 6], [5, 7]]]
+    >>> retrograde.orient(x[None], orientations=[9])
+    Traceback (most recent call last):
+    ValueError: orient: orientations[0] is 9, expected 1 to 8 or one of identity, fliplr, rot180, flipud, transpose, rot270, transverse, rot90
+    """
+    if more or others:
+        raise _wrong(orient, others, more=more)
+    _check_oriented(orientation, orientations, batch_axis)
+    if _is_torch(type(x)):
+        return _kinds.torch._orient(x, orientation, axes, orientations, batch_axis, out)
+    return _kinds.orient(x, orientation, axes, orientations, batch_axis, out)
 
 
 if hasattr(_os, "register_at_fork"):

@@ -39,12 +39,14 @@ _RIGHT = {
     **dict.fromkeys(("session", "explain", "register", "extensions", "replace"), {"lengths": "policy"}),
     "flip": dict.fromkeys(("axes", "batch_first"), "axis"),
     "rot90": dict.fromkeys(("axis", "dim", "dims"), "axes"),
+    "orient": {**dict.fromkeys(("axis", "dim", "dims"), "axes"), "exif": "orientation", "batch_dim": "batch_axis"},
 }
 #: Functions that take no lengths.
-_WHOLE = ("reverse", "flip", "fliplr", "flipud", "rot90")
+_WHOLE = ("reverse", "flip", "fliplr", "flipud", "rot90", "orient")
 #: The required arguments of a call, as a hint shows them.
 _CALLS = {
     "reverse": ["x"],
+    "orient": ["x"],
     "reverse_segments": ["x", "offsets"],
     **dict.fromkeys(("flip", "fliplr", "flipud", "rot90"), ["m"]),
     **dict.fromkeys(("session", "explain", "replace"), ["model"]),
@@ -102,6 +104,15 @@ def flipped_axes(axis, dim, dims):
     if len(given) > 1:
         raise TypeError(f"flip() takes one of axis=, dim= and dims=, and {' and '.join(f'{n}=' for n in given)} are given")
     return next(iter(given.values()), None)
+
+
+def check_oriented(orientation, orientations, batch_axis):
+    """Raises an error unless there is one orientation, or one for each image of a batch."""
+    if (orientation is None) == (orientations is None):
+        given = "neither is" if orientation is None else "both are"
+        raise TypeError(f"orient() takes one of orientation= and orientations=, and {given} given")
+    if orientations is None and batch_axis is not None:
+        raise TypeError("orient() takes batch_axis= with orientations= only: axes=(1, 2) orients all images of a batch alike")
 
 
 def check_policy(policy):

@@ -121,6 +121,51 @@ def _named(name, m, *arguments):
     return flip(m, *getattr(_names, name)(_rank(m), *arguments))
 
 
+def orient(x, orientation, axes, orientations, batch_axis, out):
+    """For any kind of tensor but PyTorch's."""
+    if orientations is not None:
+        return _orient_each(x, orientations, axes, batch_axis, out)
+    if out is None:
+        return _named("orient", x, orientation, axes)
+    axes, swapped = _names.orient_into(_rank(x), orientation, axes, out is x)
+    if swapped is not None:
+        x = (x if hasattr(x, "swapaxes") else _as_array(x)).swapaxes(*swapped)
+    return reverse(x, axes, None, "set", out)
+
+
+def _orient_each(x, orientations, axes, batch_axis, out):
+    handler = _handler(x)
+    if handler is _lazy.labelled or handler is _arrow:
+        raise TypeError(f"orient: x is a {type(x).__name__}, expected an array or a tensor for orientations")
+    if handler is _array_like:
+        x, handler = _as_array(x), _array
+    shape, batch, numbers, each = _names.orient_each(tuple(x.shape), orientations, axes, batch_axis)
+    here = handler in (_array, _masked, _cupy)
+    images = (x[(slice(None),) * batch + (at,)] for at in range(len(each)))
+    if not here:
+        if out is not None:
+            raise TypeError(f"out is not supported for orientations of a {type(x).__name__}")
+        library = _library(x) if handler is _dlpack else sys.modules[_STACKS[handler]]
+        turned = [_FLIPS[handler](image, *one) for image, one in zip(images, each, strict=True)]
+        return library.stack(turned, axis=batch) if turned else x
+    if out is None:
+        make = {_array: np, _masked: np.ma, _cupy: sys.modules.get("cupy")}[handler].empty
+        out = make(shape, x.dtype)
+    elif tuple(out.shape) != shape:
+        raise ValueError(f"orient: out has shape {tuple(out.shape)}, expected {shape}")
+    if handler is _array and not x.dtype.hasobject:
+        plane = None if axes is None else tuple(axes)
+        _engine.orient_each(x, numbers, plane, batch, out)
+        return out
+    in_place = out is x
+    if in_place and any(swapped is not None for _, swapped in each):
+        raise ValueError("orient: orientations exchange rows and columns, which does not run in place: pass another out")
+    for at, (image, (flipped, swapped)) in enumerate(zip(images, each, strict=True)):
+        to = image if in_place else out[(slice(None),) * batch + (at,)]
+        reverse(image if swapped is None else image.swapaxes(*swapped), flipped, None, "set", to)
+    return out
+
+
 def _rank(x):
     if _is_arrow(x):
         return 1
@@ -373,6 +418,10 @@ _FLIPS = {
     _dlpack: _flip_dlpack,
     _lazy.dask: _lazy.flip_dask,
 }
+
+
+#: The modules with the function that stacks images.
+_STACKS = {_jax: "jax.numpy", _tensorflow: "tensorflow", _lazy.dask: "dask.array"}
 
 
 def kept_lengths(lengths):

@@ -44,6 +44,9 @@ Axes: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 Mask: TypeAlias = Iterable[SupportsIndex | np.bool_]
 #: Two axes.
 Plane: TypeAlias = Iterable[SupportsIndex]
+#: An EXIF number or a name.
+Orientation: TypeAlias = SupportsIndex | str
+Orientations: TypeAlias = Iterable[SupportsIndex | str]
 Lengths: TypeAlias = ArrayLike | Tensor
 # Two of them, because stubtest misreads one Literal with two values.
 Duplicates: TypeAlias = Literal["set"] | Literal["error"]

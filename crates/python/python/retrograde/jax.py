@@ -48,15 +48,16 @@ from jax.typing import ArrayLike
 
 from . import _axes, _engine, _jax_partition, _names
 from ._check import check
-from ._hints import MISSING, flipped_axes, hinted, sequence_axes, wrong
+from ._hints import MISSING, check_oriented, flipped_axes, hinted, sequence_axes, wrong
 from ._lengths import array_of, counted
-from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
+from ._typing import Align, Axes, Duplicates, Lengths, Mask, Orientation, Orientations, Plane, Policy, Tail
 
 __all__ = [
     "export_checks",
     "flip",
     "fliplr",
     "flipud",
+    "orient",
     "reverse",
     "reverse_segments",
     "reverse_sequence",
@@ -197,6 +198,32 @@ def rot90(
     if more or others:
         raise wrong(rot90, others, more=more)
     return _named("rot90", m, k, axes)
+
+
+@hinted
+def orient(
+    x: ArrayLike,
+    orientation: Orientation | None = None,
+    *more: NoReturn,
+    axes: Plane | None = None,
+    orientations: Orientations | None = None,
+    batch_axis: SupportsIndex | None = None,
+    **others: NoReturn,
+) -> Array:
+    """Makes images upright in one pass; see :func:`retrograde.orient`.
+
+    >>> orient(jnp.array([[1, 2], [3, 4]]), "transverse").tolist()
+    [[4, 2], [3, 1]]
+    """
+    if more or others:
+        raise wrong(orient, others, more=more)
+    check_oriented(orientation, orientations, batch_axis)
+    if orientations is None:
+        return _named("orient", x, orientation, axes)
+    x = x if isinstance(x, jax.Array) else jnp.asarray(x)
+    _, batch, _, each = _names.orient_each(x.shape, orientations, axes, batch_axis)
+    images = [_flip(lax.index_in_dim(x, at, batch, False), *one) for at, one in enumerate(each)]
+    return jnp.stack(images, batch) if images else x
 
 
 def export_checks() -> list[jax.export.DisabledSafetyCheck]:

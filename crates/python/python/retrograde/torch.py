@@ -32,12 +32,12 @@ from torch import Tensor
 from torch.overrides import handle_torch_function
 
 from . import _axes, _engine, _names, _torch_gradients, _torch_native, _torch_private, _torch_quantized, _torch_sharding
-from ._hints import MISSING, flipped_axes, hinted, missing_offsets, sequence_axes, wrong
+from ._hints import MISSING, check_oriented, flipped_axes, hinted, missing_offsets, sequence_axes, wrong
 from ._lengths import array_of, counted
 from ._torch_native import install, installed, native, uninstall
 from ._torch_operators import IS_NATIVE, LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
 from ._torch_packed import reverse_packed
-from ._typing import Align, Axes, Duplicates, Lengths, Mask, Plane, Policy, Tail
+from ._typing import Align, Axes, Duplicates, Lengths, Mask, Orientation, Orientations, Plane, Policy, Tail
 
 __all__ = [
     "flip",
@@ -47,6 +47,7 @@ __all__ = [
     "installed",
     "native",
     "onnx_translations",
+    "orient",
     "reverse",
     "reverse_packed",
     "reverse_segments",
@@ -226,6 +227,54 @@ def rot90(
     if more or others:
         raise wrong(rot90, others, more=more)
     return _named(rot90, m, k=k, axes=axes)
+
+
+@hinted
+def orient(
+    x: Tensor,
+    orientation: Orientation | None = None,
+    *more: NoReturn,
+    axes: Plane | None = None,
+    orientations: Orientations | None = None,
+    batch_axis: SupportsIndex | None = None,
+    out: Tensor | None = None,
+    **others: NoReturn,
+) -> Tensor:
+    """Makes images upright, into a contiguous tensor, in one pass; see :func:`retrograde.orient`.
+
+    >>> orient(torch.tensor([[1, 2], [3, 4]]), "transverse").tolist()
+    [[4, 2], [3, 1]]
+    """
+    if more or others:
+        raise wrong(orient, others, more=more)
+    check_oriented(orientation, orientations, batch_axis)
+    return _orient(x, orientation, axes, orientations, batch_axis, out)
+
+
+def _orient(x, orientation, axes, orientations, batch_axis, out):
+    """The same without the checks, for :func:`retrograde.orient`."""
+    if orientations is None and out is None:
+        return _named(orient, x, orientation=orientation, axes=axes)
+    if _is_stood_in_for(x, out):
+        given = {"orientation": orientation, "axes": axes, "orientations": orientations, "batch_axis": batch_axis}
+        return _handed_over(orient, (x,), {**given, "out": out})
+    _check(x)
+    if orientations is None:
+        axes, swapped = _names.orient_into(x.dim(), orientation, axes, out is x)
+        return _reverse(x if swapped is None else x.transpose(*swapped), axes, None, "set", out)
+    shape, batch, _, each = _names.orient_each(tuple(x.shape), orientations, axes, batch_axis)
+    images = zip(x.unbind(batch), each, strict=True)
+    if out is None:
+        turned = [_flip(m if swapped is None else m.transpose(*swapped), axes, None, "set", None) for m, (axes, swapped) in images]
+        return torch.stack(turned, batch) if turned else x.clone()
+    _check_output(x, out)
+    if tuple(out.shape) != shape:
+        raise ValueError(f"orient: out has shape {tuple(out.shape)}, expected {shape}")
+    if out is x and any(swapped is not None for _, swapped in each):
+        raise ValueError("orient: orientations exchange rows and columns, which does not run in place: pass another out")
+    for (image, (axes, swapped)), to in zip(images, out.unbind(batch), strict=True):
+        _reverse(image if swapped is None else image.transpose(*swapped), axes, None, "set", image if out is x else to)
+    return out
 
 
 def onnx_translations() -> dict[Callable[..., object], Callable[..., object]]:

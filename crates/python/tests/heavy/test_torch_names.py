@@ -61,11 +61,29 @@ def test_cached_plans_keep_the_two_memory_orders_apart():
     assert torch.equal(rt.rot90(large, 3), torch.rot90(large, 3))
 
 
+def upright(f, x, number, axes):
+    if f is not torch:
+        return f.orient(x, number, axes=axes)
+    turns = {1: 0, 8: 1, 3: 2, 6: 3}
+    if number in turns:
+        return torch.rot90(x, turns[number], axes)
+    # The others are these after a transpose.
+    return torch.rot90(x, {5: 0, 2: 1, 7: 2, 4: 3}[number], axes).transpose(*axes)
+
+
+def each_upright(f, x):
+    if f is not torch:
+        return f.orient(x, orientations=[6, "transverse", 5], batch_axis=1)
+    return torch.stack([upright(f, image, number, (0, 1)) for image, number in zip(x.unbind(1), (6, 7, 5))], 1)
+
+
 CALLS = {
     "flip": lambda f, x: f.flip(x, (0, 2)),
     "fliplr": lambda f, x: f.fliplr(x),
     "flipud": lambda f, x: f.flipud(x),
     **{f"rot90 {k}": lambda f, x, k=k: f.rot90(x, k, (0, 2)) for k in range(4)},
+    **{f"orient {n}": lambda f, x, n=n: upright(f, x, n, (0, 2)) for n in (2, 5, 6, 7)},
+    "orient each": each_upright,
 }
 each = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
@@ -137,6 +155,29 @@ def test_lazy_conjugates():
     x = torch.randn(4, 3, dtype=torch.complex64)
     for lazy in (x.conj(), x.conj().imag, x.conj().T):
         assert torch.equal(rt.flip(lazy, 0), lazy.flip(0)) and torch.equal(rt.rot90(lazy), torch.rot90(lazy))
+
+
+def test_orient_into_outputs():
+    for dtype in (torch.float32, torch.bfloat16, torch.bool):
+        x = torch.randn(3, 4, 5).to(dtype)
+        for number in range(1, 9):
+            want = upright(torch, x, number, (0, 1))
+            out = torch.empty_like(want, memory_format=torch.contiguous_format)
+            assert retrograde.orient(x, number, out=out) is out and torch.equal(out, want)
+            if number < 5:
+                y = x.clone()
+                assert rt.orient(y, number, out=y) is y and torch.equal(y, want)
+        want = torch.stack([upright(torch, image, 3, (0, 1)) for image in x])
+        out = torch.empty_like(x)
+        assert retrograde.orient(x, orientations=[3] * 3, out=out) is out and torch.equal(out, want)
+        with pytest.raises(ValueError, match="out has shape"):
+            rt.orient(x, orientations=[6] * 3, out=out)
+        square = x[:, :3, :3].clone()
+        with pytest.raises(ValueError, match="does not run in place"):
+            rt.orient(square, 6, axes=(1, 2), out=square)
+        with pytest.raises(ValueError, match="does not run in place"):
+            rt.orient(square, orientations=[1, 2, 6], out=square)
+        assert torch.equal(square, x[:, :3, :3])
 
 
 def test_errors():

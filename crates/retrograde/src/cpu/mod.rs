@@ -1,7 +1,8 @@
 //! The CPU backend: runs any plan on the caller's memory.
 //!
 //! ```text
-//! execute, checked   check sizes, lengths and overlap
+//! execute, each, checked
+//!                    check sizes, lengths and overlap
 //! program            how a plan moves here: kernel, loops, staging; the one place that chooses
 //! run                hands the parts of a program to threads, and calls its kernel
 //! nest, lengths      a plan's dimensions as loops; its lengths in memory
@@ -15,6 +16,7 @@
 
 mod checked;
 mod dispatch;
+mod each;
 mod execute;
 mod kernels;
 mod lengths;
@@ -27,6 +29,7 @@ mod simd;
 
 pub use checked::{Checked, Piece};
 pub use dispatch::Isa;
+pub(crate) use each::execute_each;
 pub use execute::{execute, execute_in_place};
 pub use memory::{Block, kept_memory, set_kept_memory};
 pub use program::{Kernel, Program};

@@ -3,11 +3,15 @@
 //! An operator moves no data and names no backend. The one that reads any is
 //! [`Reverse::from_tensor`], for the axes.
 
+mod orient;
+mod orient_each;
 mod reverse;
 mod reverse_segments;
 mod reverse_sequence;
 mod reverse_subsequences;
 
+pub use orient::Orient;
+pub use orient_each::OrientEach;
 pub use reverse::{Reverse, ReverseMode};
 pub use reverse_segments::ReverseSegments;
 pub use reverse_sequence::ReverseSequence;
@@ -66,6 +70,11 @@ fn check_output(operator: Operator, src: &Layout, dst: &Layout) -> Result<(), Er
         let (input, output) = (src.shape().to_vec(), dst.shape().to_vec());
         return Err(Error::OutputShape { operator, input, output });
     }
+    check_output_memory(operator, src, dst)
+}
+
+/// The same but for the shape.
+fn check_output_memory(operator: Operator, src: &Layout, dst: &Layout) -> Result<(), Error> {
     if src.dtype() != dst.dtype() {
         return Err(Error::OutputType { operator, input: src.dtype(), output: dst.dtype() });
     }

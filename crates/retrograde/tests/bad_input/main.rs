@@ -27,6 +27,7 @@ groups! {
     many_offsets_are_refused: execution::many_offsets, 10;
     overlaps_are_refused: execution::overlaps, 2;
     offsets_and_tails_are_refused: operators::offsets_and_tails, 13;
+    orientations_are_refused: operators::orient, 18;
 }
 
 fn dense(dtype: DType, shape: &[usize]) -> Layout {

@@ -2,8 +2,9 @@
 
 use crate::{dense, refused};
 use retrograde::{
-    DType, Error, Layout, LengthPolicy, Lengths, LengthsOperator, Operator, Reversal, Reverse,
-    ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut, TensorRef,
+    DType, Error, ExecuteError, Layout, LengthPolicy, Lengths, LengthsOperator, Operator, Orient,
+    OrientEach, Orientation, Reversal, Reverse, ReverseMode, ReverseSegments, ReverseSequence,
+    ReverseSubsequences, Tail, TensorMut, TensorRef,
 };
 
 pub(crate) fn outputs() {
@@ -460,4 +461,134 @@ pub(crate) fn offsets_and_tails() {
         "ReverseSubsequences: a tail of zeros needs elements of a known type, not a slice of any type: use to_vec_of or views"
     );
     assert_eq!(words, ["a", "b"]);
+}
+
+pub(crate) fn orient() {
+    use Error::{
+        AxisOutOfRange, Execute, OrientInPlace, OrientationCount, OrientationsDiffer,
+        OrientedShape, OutputOverlapsItself, OutputType, SameOrientAxes, ScalarHasNoAxes,
+    };
+    use Orientation::{FlipLr, Identity, Rot90, Rot270, Transverse};
+    for (given, text) in [
+        (Orientation::from_exif(0), "0"),
+        (Orientation::from_exif(9), "9"),
+        (Orientation::from_exif(i64::MIN), "-9223372036854775808"),
+        ("9".parse(), "9"),
+        ("".parse(), "\"\""),
+        ("Rot90".parse(), "\"Rot90\""),
+    ] {
+        let names = "identity, fliplr, rot180, flipud, transpose, rot270, transverse, rot90";
+        let expected = format!("Orient: orientation is {text}, expected 1 to 8 or one of {names}");
+        assert_eq!(given.unwrap_err().to_string(), expected);
+    }
+    let x = [1u8, 2, 3, 4, 5, 6];
+    let mut out = [9u8; 6];
+    let turn = Orient::new(Rot270);
+    refused!(
+        turn.axes(0, 2).apply(&x, &mut out, &[2, 3]),
+        AxisOutOfRange { operator: Operator::Orient, value: 2, .. },
+        "Orient: axes[1] is 2, outside [-2, 1] for a tensor of rank 2"
+    );
+    refused!(
+        turn.apply(&x, &mut out, &[6]),
+        AxisOutOfRange { .. },
+        "Orient: axes[1] is 1, outside [-1, 0] for a tensor of rank 1"
+    );
+    refused!(
+        turn.to_vec(&[1], &[]),
+        ScalarHasNoAxes { .. },
+        "Orient: axes[0] is 0, but a scalar (rank 0) has no axes"
+    );
+    refused!(
+        turn.axes(1, -1).apply(&x, &mut out, &[2, 3]),
+        SameOrientAxes { axis: 1, .. },
+        "Orient: axes[1] and axes[0] are both axis 1, expected different axes"
+    );
+    let image = dense(DType::U8, &[2, 3]);
+    refused!(
+        turn.plan(&image, &image),
+        OrientedShape { .. },
+        "Orient: output has shape [2, 3], expected [3, 2] (orientation 6 (rot270))"
+    );
+    refused!(
+        turn.plan(&image, &dense(DType::I8, &[3, 2])),
+        OutputType { .. },
+        "Orient: output has type i8, expected the input's type u8"
+    );
+    refused!(
+        turn.plan(&image, &Layout::strided(DType::U8, &[3, 2], &[0, 1], 0).unwrap()),
+        OutputOverlapsItself { .. },
+        "Orient: output of shape [3, 2] with strides [0, 1] (in bytes) places two elements on the same memory"
+    );
+    let text = "Orient: orientation 6 (rot270) exchanges rows and columns, which does not run in place: give another output";
+    refused!(turn.in_place(&mut out, &[2, 3]), OrientInPlace { orientation: Rot270 }, text);
+    refused!(turn.in_place(&mut out[..4], &[2, 2]), OrientInPlace { .. }, text);
+    refused!(turn.to_vec_cloned(&x[..4], &[2, 2]), OrientInPlace { .. }, text);
+    assert_eq!(out, [9; 6]);
+    // Nothing moves.
+    assert_eq!(turn.in_place(&mut [1], &[1, 1]), Ok(()));
+
+    let batch = |orientations: &[Orientation]| OrientEach::new(orientations.iter().copied());
+    refused!(
+        batch(&[FlipLr]).to_vec(&x, &[3, 2, 1]),
+        OrientationCount { got: 1, expected: 3, batch_axis: 0 },
+        "Orient: 1 orientation given, expected 3, one for each entry of axis 0 (batch_axis)"
+    );
+    refused!(
+        batch(&[FlipLr, Identity, Rot90]).to_vec(&x, &[3, 2, 1]),
+        OrientationsDiffer { position: 2, .. },
+        "Orient: orientations[2] is 8 (rot90), whose result has 1 rows and 2 columns, expected 2 and 1 as for orientations[0], 2 (fliplr)"
+    );
+    refused!(
+        batch(&[Rot90, Transverse, Identity]).to_vec(&x, &[3, 2, 1]),
+        OrientationsDiffer { position: 2, orientation: Identity, first: Rot90, .. },
+        "Orient: orientations[2] is 1 (identity), whose result has 2 rows and 1 columns, expected 1 and 2 as for orientations[0], 8 (rot90)"
+    );
+    refused!(
+        batch(&[FlipLr; 2]).axes(0, 1).to_vec(&x, &[2, 3, 1]),
+        SameOrientAxes { .. },
+        "Orient: batch_axis and axes[0] are both axis 0, expected different axes"
+    );
+    refused!(
+        batch(&[FlipLr; 2]).batch_axis(-4).to_vec(&x, &[2, 3, 1]),
+        AxisOutOfRange { .. },
+        "Orient: batch_axis is -4, outside [-3, 2] for a tensor of rank 3"
+    );
+    refused!(
+        batch(&[FlipLr; 2]).plans(&dense(DType::U8, &[2, 3, 4]), &dense(DType::U8, &[2, 4, 3])),
+        OrientedShape { .. },
+        "Orient: output has shape [2, 4, 3], expected [2, 3, 4] (orientation 2 (fliplr))"
+    );
+    // On one memory: a transpose behind a mirror writes nothing.
+    let mut memory = [1u8, 2, 3, 4, 5, 6, 7, 8];
+    let start = memory.as_mut_ptr();
+    let on_itself = |each: OrientEach| {
+        // SAFETY: both are the memory, and nothing else accesses it.
+        let (src, mut dst) = unsafe {
+            (
+                TensorRef::from_raw(DType::U8, start, &[2, 2, 2], &[4, 2, 1]).unwrap(),
+                TensorMut::from_raw(DType::U8, start, &[2, 2, 2], &[4, 2, 1]).unwrap(),
+            )
+        };
+        each.apply_view(&src, &mut dst)
+    };
+    refused!(on_itself(batch(&[FlipLr, Rot270])), OrientInPlace { orientation: Rot270 }, text);
+    assert_eq!(memory, [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(on_itself(batch(&[FlipLr, Identity])), Ok(()));
+    assert_eq!(memory, [2, 1, 4, 3, 5, 6, 7, 8]);
+    let mut shifted = [1u8, 2, 3, 4, 5];
+    let start = shifted.as_mut_ptr();
+    // SAFETY: both are inside the memory, and nothing else accesses it.
+    let (src, mut dst) = unsafe {
+        (
+            TensorRef::from_raw(DType::U8, start, &[2, 2, 1], &[2, 1, 1]).unwrap(),
+            TensorMut::from_raw(DType::U8, start.add(1), &[2, 2, 1], &[2, 1, 1]).unwrap(),
+        )
+    };
+    refused!(
+        batch(&[Identity; 2]).apply_view(&src, &mut dst),
+        Execute { operator: Operator::Orient, source: ExecuteError::Overlap },
+        "Orient: input and output overlap without being the same view: use separate memory, or the very same view to work in place"
+    );
+    assert_eq!(shifted, [1, 2, 3, 4, 5]);
 }
