@@ -160,16 +160,21 @@ struct Counts {
     }
 };
 
-/// The arguments that solve the problem, if lengths fit the other one of two axes.
+/// The arguments that solve the problem, if lengths fit the other one of two axes, or are a mask of integers.
 std::string hint(const Asked& asked, const Tensor& x, const Tensor& counts) {
-    if (asked.kind != RETROGRADE_REVERSE_SEQUENCE || counts.dim() != 1) {
+    if (asked.kind != RETROGRADE_REVERSE_SEQUENCE) {
         return "";
     }
     const auto rank = x.dim();
     const auto time = asked.axes[0] + (asked.axes[0] < 0 ? rank : 0);
     const auto batch = asked.axes[1] + (asked.axes[1] < 0 ? rank : 0);
-    if (std::min(time, batch) < 0 || std::max(time, batch) >= rank || time == batch ||
-        counts.size(0) != x.size(time) || counts.size(0) == x.size(batch)) {
+    if (std::min(time, batch) < 0 || std::max(time, batch) >= rank || time == batch) {
+        return "";
+    }
+    if (counts.dim() == 2 && counts.size(0) == x.size(batch) && counts.size(1) == x.size(time)) {
+        return ": a mask of kept steps is boolean, as mask != 0 is";
+    }
+    if (counts.dim() != 1 || counts.size(0) != x.size(time) || counts.size(0) == x.size(batch)) {
         return "";
     }
     const auto axes = "time_axis=" + std::to_string(batch) + ", batch_axis=" + std::to_string(time);

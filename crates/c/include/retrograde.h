@@ -398,6 +398,12 @@ typedef uint32_t retrograde_place;
 #define RETROGRADE_REVERSE_SEGMENTS 4
 
 /**
+ * The orientations of images (EXIF). Needs `set_orientation`; `set_axes` names the axes of rows and
+ * columns, 0 and 1 by default. The output has their sizes exchanged from orientation 5 on.
+ */
+#define RETROGRADE_ORIENT 5
+
+/**
  * It is an error, and nothing is written.
  */
 #define RETROGRADE_STRICT 0
@@ -510,6 +516,7 @@ void retrograde_operator_destroy(struct retrograde_operator *op);
 
 /**
  * Reverse: the axes to reverse. Negative ones count from the end. None at all copies the tensor.
+ * Orient: the axes of rows and columns, which are two.
  *
  * The caller guarantees:
  * `op` is null or valid, and no other thread uses it; `axes` is null or has `count` values.
@@ -578,6 +585,17 @@ retrograde_status retrograde_operator_set_onnx_opset(struct retrograde_operator 
  * `op` is null or valid, and no other thread uses it.
  */
 retrograde_status retrograde_operator_set_axis(struct retrograde_operator *op, int64_t axis);
+
+/**
+ * Orient: the EXIF number of the images, 1 to 8, which become upright: 2 mirrors them, 3 turns by
+ * half, 4 flips upside down, 5 transposes, 6 turns clockwise, 7 is the transverse, and 8 turns
+ * counter-clockwise.
+ *
+ * The caller guarantees:
+ * `op` is null or valid, and no other thread uses it.
+ */
+retrograde_status retrograde_operator_set_orientation(struct retrograde_operator *op,
+                                                      uint32_t exif);
 
 /**
  * ReverseSequence and ReverseSubsequences: what happens to a length beyond the axis.

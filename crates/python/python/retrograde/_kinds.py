@@ -140,17 +140,20 @@ def _orient_each(x, orientations, axes, batch_axis, out):
     if handler is _array_like:
         x, handler = _as_array(x), _array
     shape, batch, numbers, each = _names.orient_each(tuple(x.shape), orientations, axes, batch_axis)
-    here = handler in (_array, _masked, _cupy)
+    if handler is _masked:
+        mask = np.ma.getmask(x)
+        moved = mask if mask is np.ma.nomask else _orient_each(mask, numbers, axes, batch_axis, None)
+        data = _orient_each(np.ma.getdata(x), numbers, axes, batch_axis, None if out is None else np.ma.getdata(out))
+        return _with_mask(np.ma.array(data) if out is None else out, moved)
     images = (x[(slice(None),) * batch + (at,)] for at in range(len(each)))
-    if not here:
+    if handler is not _array and handler is not _cupy:
         if out is not None:
             raise TypeError(f"out is not supported for orientations of a {type(x).__name__}")
         library = _library(x) if handler is _dlpack else sys.modules[_STACKS[handler]]
         turned = [_FLIPS[handler](image, *one) for image, one in zip(images, each, strict=True)]
         return library.stack(turned, axis=batch) if turned else x
     if out is None:
-        make = {_array: np, _masked: np.ma, _cupy: sys.modules.get("cupy")}[handler].empty
-        out = make(shape, x.dtype)
+        out = (np if handler is _array else sys.modules["cupy"]).empty(shape, x.dtype)
     elif tuple(out.shape) != shape:
         raise ValueError(f"orient: out has shape {tuple(out.shape)}, expected {shape}")
     if handler is _array and not x.dtype.hasobject:

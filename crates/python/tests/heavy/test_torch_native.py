@@ -14,6 +14,7 @@ import retrograde.torch as rt
 HERE = Path(__file__).parent
 needed = pytest.mark.skipif(not rt.native(), reason=rt.native().why)
 FLIPS = [op for op in op_db if op.name in ("flip", "fliplr", "flipud", "rot90")]
+DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.int64, torch.uint8, torch.bool, torch.complex64]
 
 
@@ -93,8 +94,9 @@ def flips():
 
 
 def is_ours():
-    row = next(line for line in torch._C._dispatch_dump_table("aten::flip").splitlines() if line.startswith("CPU:"))
-    return "crates/torch" in row
+    rows = torch._C._dispatch_dump_table("aten::flip").splitlines()
+    (found,) = {"crates/torch" in row for row in rows if row.startswith(tuple(f"{one.upper()}:" for one in DEVICES))}
+    return found
 
 
 @needed
@@ -114,12 +116,13 @@ def test_flip_is_ours_only_while_it_is_installed():
 
 
 @needed
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("op", FLIPS, ids=lambda op: op.name)
-def test_samples_of_pytorch(op, dtype):
+def test_samples_of_pytorch(op, dtype, device):
     """Its own sample inputs and errors, with and without."""
     count = 0
-    for sample in op.sample_inputs("cpu", dtype, requires_grad=dtype.is_floating_point):
+    for sample in op.sample_inputs(device, dtype, requires_grad=dtype.is_floating_point):
         want = op(sample.input, *sample.args, **sample.kwargs)
         with rt.installed():
             got = op(sample.input, *sample.args, **sample.kwargs)
@@ -133,29 +136,30 @@ def test_samples_of_pytorch(op, dtype):
         count += 1
     assert count > 0
     if op.error_inputs_func is not None and dtype == torch.float32:
-        for wrong in op.error_inputs("cpu"):
+        for wrong in op.error_inputs(device):
             sample = wrong.sample_input
             with rt.installed(), pytest.raises(wrong.error_type, match=wrong.error_regex):
                 op(sample.input, *sample.args, **sample.kwargs)
 
 
-def layouts():
-    x = torch.randn(2, 3, 4, 5)
+def layouts(device):
+    x = torch.randn(2, 3, 4, 5, device=device)
     yield x
     yield x.to(memory_format=torch.channels_last)
     yield x.permute(3, 1, 0, 2)
     yield x[:, ::2, 1:, ::3]
     yield x[:1].expand(4, 3, 4, 5)
     yield x[..., :1].expand(2, 3, 4, 6)
-    yield torch.randn(2, 0, 3)
-    yield torch.randn(1, 1)
-    yield torch.randn(1 << 12, 300)
-    yield torch.randn(300, 1 << 12).T
+    yield torch.randn(2, 0, 3, device=device)
+    yield torch.randn(1, 1, device=device)
+    yield torch.randn(1 << 12, 300, device=device)
+    yield torch.randn(300, 1 << 12, device=device).T
 
 
 @needed
-def test_layouts_as_pytorch_chooses_them():
-    for x in layouts():
+@pytest.mark.parametrize("device", DEVICES)
+def test_layouts_as_pytorch_chooses_them(device):
+    for x in layouts(device):
         for axes in [(0,), (-1,), (0, 1), tuple(range(x.dim())), ()]:
             want = x.flip(axes)
             with rt.installed():
@@ -190,10 +194,11 @@ def test_tensors_that_pytorch_keeps(flips):
 
 
 @needed
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
-def test_compiled(flips, backend):
+def test_compiled(flips, backend, device):
     torch._dynamo.reset()
-    x = torch.randn(4, 5, requires_grad=True)
+    x = torch.randn(4, 5, device=device, requires_grad=True)
     model = lambda x: (x.sin().flip(0, 1) * 2).cos()
     got = torch.compile(model, fullgraph=True, backend=backend)(x)
     assert torch.allclose(got, model(x))
@@ -202,12 +207,13 @@ def test_compiled(flips, backend):
 
 
 @needed
-def test_transforms_and_gradients(flips):
-    x = torch.randn(5, 4, 3, dtype=torch.float64, requires_grad=True)
+@pytest.mark.parametrize("device", DEVICES)
+def test_transforms_and_gradients(flips, device):
+    x = torch.randn(5, 4, 3, dtype=torch.float64, device=device, requires_grad=True)
     call = lambda x: x.flip(0, -1)
     assert torch.autograd.gradcheck(call, (x,), check_forward_ad=True, check_batched_grad=True)
     assert torch.autograd.gradgradcheck(lambda x: call(x) ** 2, (x,))
-    many = torch.randn(6, 5, 4, 3)
+    many = torch.randn(6, 5, 4, 3, device=device)
     assert torch.equal(torch.vmap(call)(many), torch.stack([call(one) for one in many]))
     assert torch.equal(torch.func.jacfwd(call)(many[0]), torch.func.jacrev(call)(many[0]))
     view = x.detach().clone()[1:]
