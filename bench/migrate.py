@@ -4,7 +4,8 @@
     .venv/bin/python bench/migrate.py [ROUNDS]
 
 Both lines run in turns, in one process, with the threads that each library takes by itself. The factor is the median of
-the times of theirs divided by that of ours. What is not installed is left out (opencv-python-headless, polars).
+the times of theirs divided by that of ours. What is not installed is left out (polars). `bench/images.py` measures the
+lines for images.
 """
 
 import importlib.util
@@ -56,13 +57,6 @@ LINES = [
     ("LOOP", loop, lambda: retrograde.reverse_sequence(BATCH, LENGTHS, batch_first=True)),
     ("SEGMENTS", segments, lambda: retrograde.reverse_segments(PACKED, OFFSETS)),
 ]
-if importlib.util.find_spec("cv2"):
-    import cv2
-
-    LINES += [
-        ("CV2", lambda: cv2.flip(IMAGE, 1), lambda: retrograde.flip(IMAGE, 1)),
-        ("CVROT", lambda: cv2.rotate(IMAGE, cv2.ROTATE_90_COUNTERCLOCKWISE), lambda: retrograde.rot90(IMAGE)),
-    ]
 if importlib.util.find_spec("polars"):
     import polars as pl
 

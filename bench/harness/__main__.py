@@ -5,7 +5,8 @@ import shlex
 import sys
 
 from . import cases, machine, measure, native, options, peers, record, rust, sizes, table, words
-from .contestants import Unsupported, from_python, retrograde, right
+from .compare import compared
+from .contestants import from_python, retrograde
 from .job import Job
 
 
@@ -23,7 +24,8 @@ def main():
     for case in chosen:
         job = Job(case)
         for threads in asked.threads:
-            results.append(run(job, threads, others, facts["cores"], asked, skipped))
+            own = [*retrograde(job, threads), *from_python(job, threads)]
+            results.append(compared(job, threads, own, others, facts["cores"], asked, skipped))
             print(table.line(results[-1]), flush=True)
         del job  # before the next one is created: the largest take gigabytes
     overhead = {} if asked.filter else measured_overhead()
@@ -42,37 +44,6 @@ def main():
     where = record.folder(asked, facts, date)
     print("\nwritten:", record.write(where, {"facts": about, "cases": results + crates}, "Benchmark"))
     return 0
-
-
-def run(job, threads, others, cores, asked, skipped):
-    """One case on one number of threads."""
-    case = job.case
-    contestants = [*retrograde(job, threads), *from_python(job, threads)]
-    for contestant in contestants:
-        if not right(job, contestant):
-            raise SystemExit(f"WRONG: {case.name} on {threads} threads, {contestant.label}: not what NumPy gives")
-    wrong = {}
-    for peer in others:
-        if peer.threads == "all" and threads != cores:
-            continue
-        if case.peers is not None and peer.name not in case.peers:
-            continue
-        try:
-            found = list(peer.contestants(job, threads))
-            wrong |= {contestant.label: not right(job, contestant) for contestant in found}
-            contestants += found
-        except Unsupported as reason:
-            skipped.append({"peer": peer.name, "case": case.name, "reason": str(reason)})
-        except Exception as error:  # anything a foreign runtime may raise
-            reason = f"failed on {case.name}: {peers.first_line(error)}"
-            skipped.append({"peer": peer.name, "case": case.name, "reason": reason})
-    sampled = measure.alternate(contestants, asked.rounds, asked.seconds)
-    rows = measure.summary(sampled)
-    for row, one in zip(rows, sampled, strict=True):
-        row["wrong"] = wrong.get(one.contestant.label, False)
-    raw = {one.contestant.label: list(one.seconds.values()) for one in sampled}
-    record.keep(asked.samples, f"{case.name}, {threads} threads", raw)
-    return {"group": case.group, "name": case.name, "bytes": case.bytes, "threads": threads, "contestants": rows}
 
 
 def measured_overhead():

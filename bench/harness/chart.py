@@ -5,6 +5,8 @@ from .drawing import COLOURS, STYLE, dot, ratio_part, stroke, text
 from .record import RUST
 
 LEFT, RIGHT, TOP, ROW, WIDTH = 370, 30, 100, 24, 1020
+#: What the styles of outputs are in Python.
+OUTPUTS = {"fresh": "new arrays", "reused": "given outputs"}
 
 
 def x_of(ratio):
@@ -32,6 +34,18 @@ def draw(record):
     curves, more = sweep.draw(sizes, y + 60, 50, WIDTH - RIGHT - 50)
     names = {row["name"] for one in present for row in one["contestants"]}
     return framed(title, note, names, body + curves, y + 40 + more)
+
+
+def panels(title, where, found):
+    """A panel over sizes for each kind, two in a row; `found` has the sizes and ratios of each contestant."""
+    parts, top, width = [], 120, (WIDTH - 3 * sweep.GAP) / 2
+    for at, (kind, points) in enumerate(found.items()):
+        left = sweep.GAP + at % 2 * (width + sweep.GAP)
+        parts += sweep.panel(kind, points, left, top + at // 2 * (sweep.HEIGHT + 70), width)
+    height = top + (len(found) + 1) // 2 * (sweep.HEIGHT + 70)
+    names = {name for points in found.values() for name in points}
+    note = f"{where}; all libraries in one process, called from Python; more is faster"
+    return framed(title, note, names, parts, height)
 
 
 def framed(title, note, names, body, height):

@@ -41,7 +41,7 @@ class Contestant:
 
 def right(job, contestant):
     """Whether its result equals NumPy's; baselines are not checked."""
-    if contestant.result is None:
+    if contestant.result is None or contestant.name.startswith("copy"):
         return True
     if contestant.style == "reused":
         job.dst.fill(0xA5)

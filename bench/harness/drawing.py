@@ -20,6 +20,12 @@ COLOURS = {
     "openvino": "#b58a1b",
     "tensorflow": "#d6568a",
     "jax": "#5f9ea0",
+    "opencv": "#9b6dd0",
+    "pillow": "#d6568a",
+    "torchvision": "#86b81b",
+    "albumentations": "#5f9ea0",
+    "kornia-rs": "#b58a1b",
+    "scikit-image": "#888",
 }
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #444 }

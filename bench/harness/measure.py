@@ -14,7 +14,7 @@ WARM = 5e-3
 # A peer that would use up the time of a whole case runs only this many rounds.
 FEWEST = 3
 # These run in every round, because all figures depend on them.
-ALWAYS = ("memcpy", "retrograde", "before", "retrograde in Python")
+ALWAYS = ("memcpy", "copy: numpy", "copy: retrograde", "retrograde", "before", "retrograde in Python")
 
 
 @dataclass
@@ -23,6 +23,9 @@ class Sampled:
     seconds: dict = field(default_factory=dict)  # by round
     iterations: int = 1
     once: float = 0.0
+
+    def median(self):
+        return quantile(self.seconds.values(), 0.5)
 
     def ratios(self, yardstick):
         return [yardstick.seconds[at] / own for at, own in self.seconds.items() if at in yardstick.seconds]
@@ -71,14 +74,27 @@ def alternate(contestants, rounds, budget):
     return sampled
 
 
-def summary(sampled):
-    """The entries of a case's contestants in the record."""
-    yardsticks = {one.contestant.style: one for one in sampled if one.contestant.name == "memcpy"}
-    rows = []
+def yardsticks(sampled):
+    """The copy of each style; of several libraries' copies the fastest."""
+    found = {}
     for one in sampled:
-        style = one.contestant.style
-        against = yardsticks["fresh" if style == "fresh" else "reused"]
+        if one.contestant.name.startswith(("memcpy", "copy")):
+            before = found.setdefault(one.contestant.style, one)
+            found[one.contestant.style] = min(before, one, key=Sampled.median)
+    return found
+
+
+def summary(sampled, wrong):
+    """The entries of a case's contestants in the record; `wrong` has the labels of those with other results."""
+    copies, rows = yardsticks(sampled), []
+    for one in sampled:
+        name, style = one.contestant.name, one.contestant.style
+        if name.startswith("copy"):
+            if copies[style] is not one:
+                continue
+            name = "memcpy"
+        against = copies["fresh" if style == "fresh" else "reused"]
         ratio, low, high = spread(one.ratios(against))
-        figures = {"seconds": quantile(one.seconds.values(), 0.5), "ratio": ratio, "low": low, "high": high}
-        rows.append({"name": one.contestant.name, "style": style, **figures})
+        figures = {"seconds": one.median(), "ratio": ratio, "low": low, "high": high}
+        rows.append({"name": name, "style": style, **figures, "wrong": one.contestant.label in wrong})
     return rows

@@ -51,9 +51,14 @@ def load(path):
     return library
 
 
-LIBRARY = load(os.environ["RETROGRADE_BENCH_LIBRARY"])
+def named(variable):
+    return load(os.environ[variable]) if variable in os.environ else None
+
+
+#: None for benchmarks that call from Python alone.
+LIBRARY = named("RETROGRADE_BENCH_LIBRARY")
 #: Another build of it, to compare with.
-BEFORE = load(os.environ["RETROGRADE_BENCH_BEFORE"]) if "RETROGRADE_BENCH_BEFORE" in os.environ else None
+BEFORE = named("RETROGRADE_BENCH_BEFORE")
 
 
 def checked(code, library=LIBRARY):

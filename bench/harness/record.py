@@ -37,11 +37,19 @@ def without(skipped):
     return {key: "; ".join(f"{why} ({len(of)})" for why, of in found.items()) for key, found in reasons.items()}
 
 
-def write(where, record, title):
+def figures(cases):
+    """The ranges of the groups, and where another library is faster."""
+    yield "## Least and greatest ratios"
+    yield table.markdown(*table.ranges(cases))
+    yield "## Where another library is faster"
+    yield "\n".join(table.behind(cases)) or "Nowhere."
+
+
+def write(where, record, title, figures=figures):
     """Writes the record; returns the names of the files."""
     where.mkdir(parents=True, exist_ok=True)
     (where / FILE).write_text(lines.dumps(record["facts"], [packed(case) for case in record["cases"]]))
-    (where / "README.md").write_text(page(record, title))
+    (where / "README.md").write_text(page(record, title, figures))
     return f"{where}/README.md, {FILE}"
 
 
@@ -78,14 +86,12 @@ def contestant(label, text):
     return {"name": name, "style": style, **figures, "wrong": text.endswith("WRONG")}
 
 
-def page(record, title):
-    """The page of a record: facts, the ranges of the groups, and where another library is faster."""
+def page(record, title, figures=figures):
+    """The page of a record: facts, and what `figures` says of its cases."""
     facts = dict(record["facts"])
     command = facts.pop("command")
     about = fill("; ".join(f"{key}: {value}" for key, value in facts.items()), 100)
-    parts = [f"# {title}, {facts['date']}", f"```sh\n{command}\n```", ABOUT, about]
-    parts += ["## Least and greatest ratios", table.markdown(*table.ranges(record["cases"]))]
-    parts += ["## Where another library is faster", "\n".join(table.behind(record["cases"])) or "Nowhere."]
+    parts = [f"# {title}, {facts['date']}", f"```sh\n{command}\n```", ABOUT, about, *figures(record["cases"])]
     return "\n\n".join(parts) + "\n"
 
 

@@ -2,7 +2,7 @@
 
 from textwrap import fill
 
-from . import chart, lines, sweep, table, words
+from . import chart, lines, table, words
 
 #: What happens between calls, and for how many seconds.
 PAUSES = {"back to back": 0.0, "after 1 ms": 1e-3}
@@ -51,24 +51,12 @@ def picture(facts, rows, how, style):
     panels = {}
     for row in rows:
         if (row["process"], row["how"], row["style"]) == ("together", how, style):
-            panels.setdefault(row["kind"], []).append(row)
-    parts, names, top = [], set(), 120
-    width = (chart.WIDTH - 3 * sweep.GAP) / 2
-    for at, (kind, found) in enumerate(panels.items()):
-        points = {}
-        for row in found:
+            points = panels.setdefault(row["kind"], {})
             for name, time in times(row).items():
                 if not name.startswith("copy"):
                     points.setdefault(name, []).append((row["bytes"], fastest_copy(row) / time))
-        names |= set(points)
-        left = sweep.GAP + at % 2 * (width + sweep.GAP)
-        parts += sweep.panel(kind, points, left, top + at // 2 * (sweep.HEIGHT + 70), width)
-    height = top + (len(panels) + 1) // 2 * (sweep.HEIGHT + 70)
-    what = {"fresh": "new arrays", "reused": "given outputs"}[style]
-    title = f"Speed relative to the fastest copy, {what}, {how}"
-    where = f"{facts['cpu']}, {facts['cores']} processors"
-    note = f"{where}; all libraries in one process, called from Python; more is faster"
-    return chart.framed(title, note, names, parts, height)
+    title = f"Speed relative to the fastest copy, {chart.OUTPUTS[style]}, {how}"
+    return chart.panels(title, f"{facts['cpu']}, {facts['cores']} processors", panels)
 
 
 ABOUT = """\
