@@ -59,7 +59,7 @@ TABLE = [
     Part("test", "onnxruntime", 5, "the execution provider with ONNX Runtime 1.23, 1.24 and 1.31", "", "crates/onnxruntime/ crates/python/*/*onnxruntime*"),
     Part("test", "targets", 60, "emulated, windows, macos and web in turn, with a dated line for the record of each", "what these need"),
     Part("test", "versions", 30, "the oldest and newest NumPy, PyTorch, JAX, ONNX Runtime, OpenVINO, Dask, xarray and zarr", "gigabytes of packages",
-         "scripts/parts/versions.* crates/python/python/"),
+         "scripts/parts/versions.py scripts/parts/versions.toml crates/python/python/"),
     Part("test", "web", 5, "the browser package in node, and the playground in Chromium", "setup web; node, chromium", "crates/web/ docs/playground/"),
     Part("test", "wgpu", 10, "the wgpu backend: a sample of the suite on a GPU or lavapipe, its program, Python, WebAssembly", "an adapter", "crates/wgpu* conformance/wgpu/ docs/wgpu.md crates/python/*/*wgpu*"),
     Part("test", "windows", 15, "for Windows under wine: the command, Rust tests, a sample of the suite, the wheel and its Python tests", "setup wine windows-python; root",
