@@ -58,23 +58,25 @@ class Dependencies:
                 found[component["bom-ref"]] = {key: value for key, value in component.items() if key != "components"}
         return found
 
-    def bill(self, artifact, version, names, seconds):
-        """The bill of an artifact that these packages are in."""
-        links = {artifact.name: {self.bills[name]["metadata"]["component"]["bom-ref"] for name in names}}
-        for name in names:
-            for row in self.bills[name].get("dependencies", []):
+    def bill(self, name, version, packages, seconds, digest=None):
+        """The bill of an artifact that these packages are in, as text."""
+        links = {name: {self.bills[package]["metadata"]["component"]["bom-ref"] for package in packages}}
+        for package in packages:
+            for row in self.bills[package].get("dependencies", []):
                 links.setdefault(row["ref"], set()).update(row.get("dependsOn", []))
-        about = {"type": "file", "bom-ref": artifact.name, "name": artifact.name, "version": version}
-        about["hashes"] = [{"alg": "SHA-256", "content": hashlib.sha256(artifact.read_bytes()).hexdigest()}]
-        when = datetime.datetime.fromtimestamp(int(seconds), datetime.UTC).isoformat()
-        return {
+        about = {"type": "file", "bom-ref": name, "name": name, "version": version}
+        if digest:
+            about["hashes"] = [{"alg": "SHA-256", "content": digest}]
+        when = datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc).isoformat()
+        bill = {
             "bomFormat": "CycloneDX",
             "specVersion": "1.5",
             "version": 1,
             "metadata": {"timestamp": when, "component": about},
-            "components": [component for _, component in sorted(self.components(names).items())],
+            "components": [component for _, component in sorted(self.components(packages).items())],
             "dependencies": [{"ref": ref, "dependsOn": sorted(on)} for ref, on in sorted(links.items())],
         }
+        return json.dumps(bill, indent=1) + "\n"
 
     def licences(self, names):
         """The licences of the other crates in these packages, each text once."""
