@@ -42,6 +42,9 @@ __all__ = [
     "xla_check",
     "xla_handlers",
     "__version__",
+    "Marked",
+    "complements",
+    "look_up",
 ]
 
 __version__: Final[str]
