@@ -45,6 +45,9 @@ __all__ = [
     "xla_check",
     "xla_handlers",
     "__version__",
+    "Marked",
+    "complements",
+    "look_up",
 ]
 
 __version__: Final[str]

@@ -24,12 +24,14 @@ const FEW: usize = 64;
 pub(super) enum Bounds<'a> {
     /// Adjacent segments: each starts at one bound and ends at the next.
     Segments(&'a [usize]),
+    /// The same with a bit for each, whether it is reversed: only of [`LengthReader::each_group`].
+    Marked(&'a [usize], &'a [u64]),
     /// Steps which keep their order: segments that are not marked, or what is behind the last one.
     Rest(Range<usize>),
 }
 
 /// Visits adjacent segments, of which a bit says whether it is reversed.
-fn visit_marked(
+pub(super) fn visit_marked(
     bounds: &[usize],
     marks: &[u64],
     steps: &Range<usize>,
@@ -249,6 +251,14 @@ impl<'a> LengthReader<'a> {
     /// of its own. So are segments that are not marked, if offsets are. Bounds may lie outside `steps`.
     /// All of them are clamped to the axis and ascend, even if another thread changes them.
     pub(super) fn each_bounds(&self, steps: Range<usize>, mut visit: impl FnMut(Bounds<'_>)) {
+        self.each_group(steps.clone(), |bounds| match bounds {
+            Bounds::Marked(bounds, marks) => visit_marked(bounds, marks, &steps, &mut visit),
+            bounds => visit(bounds),
+        });
+    }
+
+    /// The same, with all segments of a group together if offsets are marked.
+    pub(super) fn each_group(&self, steps: Range<usize>, mut visit: impl FnMut(Bounds<'_>)) {
         // Compiled once: what is called is called for many bounds at a time.
         self.visit_bounds(steps, &mut visit);
     }
@@ -316,7 +326,7 @@ impl<'a> LengthReader<'a> {
             }
             last = bounds[group];
             match marked {
-                true => visit_marked(&bounds[..=group], &marks, &steps, visit),
+                true => visit(Bounds::Marked(&bounds[..=group], &marks)),
                 false => visit(Bounds::Segments(&bounds[..=group])),
             }
             bounds[0] = last;

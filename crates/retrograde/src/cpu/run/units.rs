@@ -11,7 +11,7 @@ use crate::cpu::kernels::segments::Segments;
 use crate::cpu::kernels::short_lanes::ShortLanes;
 use crate::cpu::kernels::tiles::Tiles;
 use crate::cpu::kernels::units;
-use crate::cpu::lengths::{Bounds, LengthReader};
+use crate::cpu::lengths::{Bounds, LengthReader, visit_marked};
 use crate::cpu::nest::{Loop, Loops, Nest, walk};
 use crate::cpu::program::{Along, Units, UnitsKernel, column_room, lanes_aside};
 use crate::cpu::schedule::{Cut, Team, Window, tuning};
@@ -25,6 +25,8 @@ use std::ops::Range;
 pub(super) const MOST_LANES: usize = 2048;
 /// Lengths read at a time by calls with no more than these.
 const FEW_LANES: usize = 64;
+/// Bytes of a segment that is short.
+const SHORT: usize = 512;
 
 /// What every part of a call shares.
 ///
@@ -415,29 +417,54 @@ unsafe fn segments(
     let unit = call.unit as isize;
     let contiguous = cut.src.abs() == unit && cut.dst == unit;
     let along = if contiguous { Along::Rows } else { Along::Strided };
+    let wanted = steps.start..steps.end;
     let Ok(()) = walk(&nest.lanes, nest.start, |[from, to, _]| {
-        offsets.each_bounds(steps.start..steps.end, |bounds| {
-            // SAFETY: kernel contract 1 and 2 by `Call`'s invariants, since bounds are clamped to
-            // the axis and ascend; 3 by the `Isa`. What is behind the segments is inside the axis.
+        let reverse = |bounds: &[usize], stream: bool| {
+            // SAFETY: kernel contract 1 and 2 by `Call`'s invariants, since bounds are clamped to the
+            // axis and ascend; 3 by the `Isa`.
             unsafe {
-                match bounds {
-                    Bounds::Segments(bounds) => call.isa.segments(&Segments {
-                        src: call.src.offset(from),
-                        dst: call.dst.offset(to),
-                        bounds,
-                        steps: steps.start..steps.end,
-                        axis_steps: [cut.src, cut.dst],
-                        unit: call.unit,
-                        stream: call.stream,
-                        prefetch: call.prefetch,
-                    }),
-                    Bounds::Rest(rest) => {
-                        let row = Loop { len: rest.len(), steps: [cut.src, cut.dst] };
-                        let first = rest.start as isize;
-                        let start = [from + cut.src * first, to + cut.dst * first];
-                        loops(call, along, &[row], start);
-                    }
+                call.isa.segments(&Segments {
+                    src: call.src.offset(from),
+                    dst: call.dst.offset(to),
+                    bounds,
+                    steps: wanted.clone(),
+                    axis_steps: [cut.src, cut.dst],
+                    unit: call.unit,
+                    stream,
+                    prefetch: call.prefetch,
+                });
+            }
+        };
+        let keep = |steps: Range<usize>| {
+            let first = steps.start as isize;
+            let [from, to] = [from + cut.src * first, to + cut.dst * first];
+            // SAFETY: as above; these steps are inside the axis, and input and output do not overlap.
+            unsafe {
+                if cut.src == unit && contiguous && steps.len() * call.unit <= SHORT {
+                    let bytes = steps.len() * call.unit;
+                    call.src.offset(from).copy_to_nonoverlapping(call.dst.offset(to), bytes);
+                } else {
+                    let row = Loop { len: steps.len(), steps: [cut.src, cut.dst] };
+                    loops(call, along, &[row], [from, to]);
                 }
+            }
+        };
+        offsets.each_group(wanted.clone(), |bounds| match bounds {
+            Bounds::Segments(bounds) => reverse(bounds, call.stream),
+            Bounds::Rest(rest) => keep(rest),
+            Bounds::Marked(bounds, marks) => {
+                // The kernel takes many short ones at a time: all are reversed, and those that stay are
+                // written again, while they are in a cache.
+                let (first, last) = (bounds[0], bounds[bounds.len() - 1]);
+                let again = (last - first) * call.unit <= SHORT * (bounds.len() - 1);
+                if again {
+                    reverse(bounds, false);
+                }
+                visit_marked(bounds, marks, &wanted, &mut |bounds| match bounds {
+                    Bounds::Rest(rest) => keep(rest),
+                    Bounds::Segments(bounds) if !again => reverse(bounds, call.stream),
+                    _ => {}
+                });
             }
         });
         Ok::<(), Infallible>(())
@@ -505,6 +532,7 @@ unsafe fn copy_segments(
             }
         }
         Bounds::Rest(rest) => run(rest.start, rest, 1),
+        Bounds::Marked(..) => {}
     });
 }
 
