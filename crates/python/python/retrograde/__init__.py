@@ -799,9 +799,6 @@ def orient(
     >>> batch = np.arange(8).reshape(2, 2, 2)
     >>> retrograde.orient(batch, orientations=[3, "transpose"]).tolist()
     [[[3, 2], [1, 0]], [[4, 6], [5, 7]]]
-    >>> retrograde.orient(x[None], orientations=[9])
-    Traceback (most recent call last):
-    ValueError: orient: orientations[0] is 9, expected 1 to 8 or one of identity, fliplr, rot180, flipud, transpose, rot270, transverse, rot90
     """
     if more or others:
         raise _wrong(orient, others, more=more)

@@ -295,10 +295,7 @@ def _orient(x, orientation, axes, orientations, batch_axis, out):
         turned = [_flip(m if swapped is None else m.transpose(*swapped), axes, None, "set", None) for m, (axes, swapped) in images]
         return torch.stack(turned, batch) if turned else x.clone()
     _check_output(x, out)
-    if tuple(out.shape) != shape:
-        raise ValueError(f"orient: out has shape {tuple(out.shape)}, expected {shape}")
-    if out is x and any(swapped is not None for _, swapped in each):
-        raise ValueError("orient: orientations exchange rows and columns, which does not run in place: pass another out")
+    _names.check_output(x, out, shape, each)
     for (image, (axes, swapped)), to in zip(images, out.unbind(batch), strict=True):
         _reverse(image if swapped is None else image.transpose(*swapped), axes, None, "set", image if out is x else to)
     return out
