@@ -189,9 +189,6 @@ impl Case {
 
     /// Computed by the oracle.
     pub fn expected(&self) -> Expected {
-        if let Operation::Where { of, batch, mask } = &self.operation {
-            return self.expected_where(of, *batch, mask);
-        }
         let shape = &self.input.shape;
         let values = self.lengths.as_ref().map_or(&[][..], |lengths| &lengths.values);
         let limit = self.operation.limit(shape).unwrap_or(0);
@@ -229,6 +226,7 @@ impl Case {
                     Ok(oracle::reverse_segments(shape, *axis, &offsets))
                 }
             },
+            Operation::Where { of, batch, mask } => return self.expected_where(of, *batch, mask),
         };
         sources.map_or_else(Expected::BadLength, Expected::Sources)
     }
