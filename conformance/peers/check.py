@@ -161,7 +161,7 @@ def check_oracle(path):
                 lanes = [1 if i == axis else n for i, n in enumerate(shape)]
                 y = peer.reverse_subsequences(x, lens.reshape(lanes), axis)
             elif call["op"] == "Orient" and hasattr(peer, "orient"):
-                y = peer.orient(x, call["exif"], call["axes"]).ravel()
+                y = peer.orient(x, call["exif"], call["axes"]).reshape(shape)
             elif call["op"] == "ReverseSegments" and hasattr(peer, "reverse_segments"):
                 y = peer.reverse_segments(x, lens, call["axis"])
             else:

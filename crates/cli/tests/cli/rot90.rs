@@ -198,7 +198,7 @@ fn every_orientation_by_number_and_name() {
     // Without an output, a picture of both shapes.
     let outcome = run(command(folder.path(), &["orient", "x.npy", "--exif", "6"]));
     let picture = "Orient  x.npy  u8 [2, 3]  orientation 6 (rot270)\n\n  \
-                   before      after\n  0 1 2       3 0\n  3 4 5    →  4 1\n              5 2\n";
+                   before     after\n  0 1 2      3 0\n  3 4 5   →  4 1\n             5 2\n";
     assert_eq!(outcome.stdout, picture);
     done(folder.path(), &["orient", "x.npy", "--in-place=direct", "--exif", "3"]);
     assert_eq!(read(&folder, "x.npy").data(), [5, 4, 3, 2, 1, 0]);
