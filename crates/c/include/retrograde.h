@@ -625,6 +625,29 @@ retrograde_status retrograde_operator_set_tail(struct retrograde_operator *op,
                                                retrograde_tail tail);
 
 /**
+ * ReverseSegments: whether offsets are marked: of type I64, each twice what it would be, and one more
+ * where the segment that it starts is reversed. The others stay, as sequences and lanes do whose length
+ * is 0.
+ *
+ * The caller guarantees:
+ * `op` is null or valid, and no other thread uses it.
+ */
+retrograde_status retrograde_operator_set_marked(struct retrograde_operator *op,
+                                                 uint32_t marked);
+
+/**
+ * A table that elements are looked up in while they are reversed: 256 entries for elements of one
+ * byte, 16 for packed elements of 4 bits, 4 for those of 2 bits. Elements that are not reversed keep
+ * their value. None at all removes it. Calls with a table run on the host.
+ *
+ * The caller guarantees:
+ * `op` is null or valid, and no other thread uses it; `entries` is null or has `count` bytes.
+ */
+retrograde_status retrograde_operator_set_table(struct retrograde_operator *op,
+                                                const uint8_t *entries,
+                                                size_t count);
+
+/**
  * Checks tensors against an operator and plans the call.
  *
  * `lengths` describes the lengths of ReverseSequence (one per batch entry) and of
