@@ -7,6 +7,7 @@ Needs `cargo build --profile dist -p retrograde-bench`, for the copies, and retr
 and awkward; with genvarloader, its kernel for reads. It is measured as bench/README.md says: all contestants of a case
 in turns in one process, every result compared before anything is timed.
 """
+# ruff: noqa: E402 (polars and the harness read the environment when they are imported)
 
 import argparse
 import datetime
