@@ -1,4 +1,5 @@
-//! Runs the fuzz target that `FUZZ_TARGET` names under libFuzzer; see `bodies/` and `zarr/`.
+//! Runs the fuzz target that `FUZZ_TARGET` names, or that the program is named after, under libFuzzer; see `bodies/` and
+//! `zarr/`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -18,7 +19,11 @@ fuzz_target!(
 fn chosen() -> Target {
     static NAME: std::sync::OnceLock<Target> = std::sync::OnceLock::new();
     *NAME.get_or_init(|| {
-        let name = std::env::var("FUZZ_TARGET").expect("set FUZZ_TARGET to the name of a target");
+        let program = || std::env::current_exe().ok()?.file_name()?.to_str().map(String::from);
+        let name = std::env::var("FUZZ_TARGET")
+            .ok()
+            .or_else(program)
+            .expect("set FUZZ_TARGET to the name of a target");
         let mut all = TARGETS.into_iter().chain(retrograde_fuzz_zarr::TARGETS);
         all.find(|target| target.name == name)
             .unwrap_or_else(|| panic!("FUZZ_TARGET={name}: no such target"))

@@ -48,11 +48,12 @@ fn compare(arguments: &Arguments) -> Result<()> {
     if theirs != ours {
         bail!("verify: {operator}: {name} has type {theirs}, expected {ours}");
     }
-    if other.shape() != before.shape() {
-        let (got, expected) = (other.shape(), before.shape());
+    let after = task.output(before.layout())?;
+    if other.shape() != after.shape() {
+        let (got, expected) = (other.shape(), after.shape());
         bail!("verify: {operator}: {name} has shape {got:?}, expected {expected:?}");
     }
-    let expected = expected(&task, &before)?;
+    let expected = expected(&task, &before, after.shape())?;
     let got = Reverse::axes([]).to_bytes(&other.view()?)?;
     if got == expected {
         let count = before.layout().len();
@@ -71,22 +72,22 @@ fn compare(arguments: &Arguments) -> Result<()> {
             got.len()
         );
     };
-    let tensor = |bytes: Vec<u8>| KitTensor {
+    let tensor = |shape: &[usize], bytes: Vec<u8>| KitTensor {
         dtype: kind,
-        shape: before.shape().to_vec(),
+        shape: shape.to_vec(),
         data: Data::Bytes(bytes),
     };
-    let input = tensor(Reverse::axes([]).to_bytes(&before.view()?)?);
-    let (expected, got) = (tensor(expected), tensor(got));
+    let input = tensor(before.shape(), Reverse::axes([]).to_bytes(&before.view()?)?);
+    let (expected, got) = (tensor(after.shape(), expected), tensor(after.shape(), got));
     let differs = |at: &usize| got.bits(*at) != expected.bits(*at);
     let (count, first) = ((0..got.len()).filter(differs).count(), (0..got.len()).find(differs));
-    let (call, argument) = call_of(&task, before.shape());
-    let likely = cause::likely(&call, &input, &argument, &expected, &got);
+    let likely = call_of(&task, before.shape())
+        .and_then(|(call, argument)| cause::likely(&call, &input, &argument, &expected, &got));
     let cause = likely.map_or(String::new(), |cause| format!("; likely cause: {cause}"));
     let Some(first) = first else {
         bail!("verify: {operator}: {name}: all elements are equal{cause}");
     };
-    let (index, total) = (index_of(first, before.shape()), got.len());
+    let (index, total) = (index_of(first, after.shape()), got.len());
     let (is, should) = (got.text(first), expected.text(first));
     bail!(
         "verify: {operator}: {name}: {count} of {total} elements differ, the first at {index:?}: {is}, \
@@ -95,8 +96,8 @@ fn compare(arguments: &Arguments) -> Result<()> {
 }
 
 /// Our result, dense and in row-major order.
-fn expected(task: &Task, before: &Tensor) -> Result<Vec<u8>> {
-    let dense = Layout::dense(before.layout().dtype(), before.shape())?;
+fn expected(task: &Task, before: &Tensor, shape: &[usize]) -> Result<Vec<u8>> {
+    let dense = Layout::dense(before.layout().dtype(), shape)?;
     let mut out = vec![0u8; dense.byte_len()];
     let memory = before.view()?;
     task.prepared(before.layout(), &dense, |checked| {
@@ -107,15 +108,15 @@ fn expected(task: &Task, before: &Tensor) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The call as the kit has it, to guess a cause.
-fn call_of(task: &Task, shape: &[usize]) -> (Call, KitTensor) {
+/// The call as the kit has it, to guess a cause, if it has it.
+fn call_of(task: &Task, shape: &[usize]) -> Option<(Call, KitTensor)> {
     let integers = |values: Vec<i128>| KitTensor::integers(of("i64"), &values);
     let lengths = |lanes: Vec<usize>| {
         let count: usize = lanes.iter().product();
         let values = (0..count).map(|at| task.length(&index_of(at, &lanes))).collect();
         integers(values).reshaped(&lanes)
     };
-    match task.movement() {
+    Some(match task.movement() {
         Movement::Axes(axes) => (
             Call::Reverse { mask: false },
             integers(axes.iter().map(|&axis| axis as i128).collect()),
@@ -133,7 +134,8 @@ fn call_of(task: &Task, shape: &[usize]) -> (Call, KitTensor) {
             let offsets = offsets.iter().map(|&offset| offset as i128).collect();
             (Call::Segments { axis: axis as i64 }, integers(offsets))
         }
-    }
+        Movement::Orient { .. } => return None,
+    })
 }
 
 /// The index of the element at a position in row-major order.

@@ -68,6 +68,11 @@ pub trait Backend: Sync {
         true
     }
 
+    /// Whether its operators take masks.
+    fn has_masks(&self) -> bool {
+        false
+    }
+
     /// Parts of it that no call has reached so far; none may remain when everything has run.
     fn unused(&self) -> Vec<String> {
         Vec::new()
@@ -177,6 +182,10 @@ impl Backend for Cpu {
         self.thorough
     }
 
+    fn has_masks(&self) -> bool {
+        true
+    }
+
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
         with_operator(case, |operator| {
             let mut dst = TensorMut::new(layout(case.target())?, output)?;
@@ -196,6 +205,23 @@ fn with_operator(
     call: impl FnOnce(&dyn Reversal<'_>) -> Result<(), Error>,
 ) -> Outcome {
     let result = (|| match (&case.operation, &case.lengths) {
+        (Operation::Where { of, batch, mask }, lengths) => match (&**of, lengths) {
+            (Operation::Reverse { flips }, _) => {
+                let batch = Reverse::mask(flips.iter().copied()).batch(*batch as i64);
+                call(&batch.where_(&mask[..]))
+            }
+            (Operation::Sequence { time, batch, rule }, Some(lengths)) => {
+                call(&sequence(*time, *batch, *rule).lengths(tensor(lengths)?).where_(&mask[..]))
+            }
+            (Operation::Subsequences { axis, rule }, Some(lengths)) => {
+                call(&subsequences(*axis, *rule).lengths(tensor(lengths)?).where_(&mask[..]))
+            }
+            (Operation::Segments { axis }, Some(offsets)) => {
+                let segments = ReverseSegments::along(*axis as i64);
+                call(&segments.offsets(tensor(offsets)?).where_(&mask[..]))
+            }
+            _ => unreachable!("no mask of a mask"),
+        },
         (Operation::Reverse { flips }, _) => call(&Reverse::mask(flips.iter().copied())),
         (&Operation::Orient { exif, rows, columns }, _) => call(&orient(exif, rows, columns)?),
         (Operation::Sequence { time, batch, rule }, Some(lengths)) => {
@@ -213,6 +239,9 @@ fn with_operator(
         Ok(()) => Outcome::Done,
         Err(Error::LengthOutOfRange { index, .. }) => Outcome::BadLength(index),
         Err(Error::OffsetOutOfRange { index, .. }) => Outcome::BadLength(vec![index]),
+        Err(Error::WhereAxes) => {
+            Outcome::Unsupported("axes with a mask that are no neighbours".to_owned())
+        }
         Err(error) => Outcome::Refused(error.to_string()),
     }
 }
@@ -263,6 +292,7 @@ pub fn plan_of(case: &Case) -> Result<Plan, Error> {
         Operation::Segments { axis } => {
             ReverseSegments::along(*axis as i64).plan(&src, &lengths()?, &dst)
         }
+        Operation::Where { .. } => unreachable!("plans know no masks"),
     }
 }
 

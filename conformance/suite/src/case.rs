@@ -68,6 +68,15 @@ pub enum Operation {
         /// The axis of its columns.
         columns: usize,
     },
+    /// One of the others with a mask: its entries that are false stay.
+    Where {
+        /// The other.
+        of: Box<Operation>,
+        /// Of whole axes, the axis of the batch.
+        batch: usize,
+        /// For each entry, sequence, lane or segment.
+        mask: Arc<[bool]>,
+    },
 }
 
 impl Operation {
@@ -78,6 +87,7 @@ impl Operation {
             Operation::Reverse { .. } | Operation::Segments { .. } => true,
             // Those that run in place.
             Operation::Orient { .. } => self.fits_in_place(),
+            Operation::Where { of, .. } => of.is_involution(),
         }
     }
 
@@ -100,6 +110,7 @@ impl Operation {
     pub fn limit(&self, shape: &[usize]) -> Option<usize> {
         match self {
             Operation::Reverse { .. } | Operation::Orient { .. } => None,
+            Operation::Where { of, .. } => of.limit(shape),
             Operation::Sequence { time: axis, .. }
             | Operation::Subsequences { axis, .. }
             | Operation::Segments { axis } => Some(shape[*axis]),
@@ -215,8 +226,38 @@ impl Case {
                     Ok(oracle::reverse_segments(shape, *axis, &offsets))
                 }
             },
+            Operation::Where { of, batch, mask } => return self.expected_where(of, *batch, mask),
         };
         sources.map_or_else(Expected::BadLength, Expected::Sources)
+    }
+
+    /// The same with a mask: lengths of what stays do not matter, offsets do.
+    fn expected_where(&self, of: &Operation, batch: usize, mask: &[bool]) -> Expected {
+        let (shape, mut case) = (&self.input.shape, Case { operation: of.clone(), ..self.clone() });
+        if let (Some(lengths), false) = (&self.lengths, matches!(of, Operation::Segments { .. })) {
+            let values = lengths.values.iter().zip(mask);
+            let values = values.map(|(&value, &moves)| if moves { value } else { 0 }).collect();
+            case.lengths = Some(Arc::new(CaseLengths { values, ..(**lengths).clone() }));
+        }
+        let mut expected = case.expected();
+        if let Expected::Sources(sources) = &mut expected {
+            let values = self.lengths.as_ref().map_or(&[][..], |lengths| &lengths.values);
+            let segment = |at: usize| {
+                let inside = |pair: &[i64]| (pair[0]..pair[1]).contains(&(at as i64));
+                values.windows(2).position(inside)
+            };
+            oracle::stay(shape, sources, mask, |index| match of {
+                Operation::Sequence { batch, .. } => Some(index[*batch]),
+                Operation::Subsequences { axis, .. } => {
+                    let mut lane = index.to_vec();
+                    lane[*axis] = 0;
+                    Some(oracle::ordinal(&Case::lengths_shape(of, shape), &lane))
+                }
+                Operation::Segments { axis } => segment(index[*axis]),
+                _ => Some(index[batch]),
+            });
+        }
+        expected
     }
 
     /// The shape the operator's lengths must have. Offsets may be any number.
@@ -225,6 +266,7 @@ impl Case {
             Operation::Reverse { .. } | Operation::Segments { .. } | Operation::Orient { .. } => {
                 vec![]
             }
+            Operation::Where { of, .. } => Case::lengths_shape(of, shape),
             Operation::Sequence { batch, .. } => vec![shape[*batch]],
             Operation::Subsequences { axis, .. } => {
                 let mut lanes = shape.to_vec();

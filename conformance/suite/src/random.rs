@@ -39,6 +39,11 @@ pub fn run(backend: &dyn Backend, draw: Draw) -> Tally {
             ..case.clone()
         };
         runner.check(&in_place, &expected);
+        if let Some(masked) = dice.masked(&case).filter(|_| backend.has_masks()) {
+            let expected = masked.expected();
+            runner.check(&masked, &expected);
+            runner.check(&Case { output: None, ..masked }, &expected);
+        }
         if matches!(expected, Expected::Sources(_)) && case.operation.is_involution() {
             involution.add(twice(backend, &in_place));
         }
@@ -155,6 +160,29 @@ impl Dice {
         let input = Arc::new(self.placement(width, &shape));
         let output = Some(Arc::new(self.placement(width, &operation.output_shape(&shape))));
         Case { operation, input, lengths, output }
+    }
+
+    /// The same call with a mask, if it may have one.
+    fn masked(&mut self, case: &Case) -> Option<Case> {
+        let shape = &case.input.shape;
+        let mut batch = 0;
+        let entries = match &case.operation {
+            Operation::Reverse { flips } => {
+                batch = (0..shape.len()).find(|&axis| !flips[axis])?;
+                shape[batch]
+            }
+            Operation::Segments { .. } => case.lengths.as_ref()?.values.len() - 1,
+            Operation::Sequence { rule, .. } | Operation::Subsequences { rule, .. }
+                if rule.zero =>
+            {
+                return None;
+            }
+            of => Case::lengths_shape(of, shape).iter().product(),
+        };
+        let mask = (0..entries).map(|_| self.below(2) == 1).collect();
+        let operation = Operation::Where { of: Box::new(case.operation.clone()), batch, mask };
+        // In place, both sides are the output's.
+        Some(Case { operation, input: case.target().clone().into(), ..case.clone() })
     }
 
     fn lengths(&mut self, operation: &Operation, shape: &[usize]) -> Option<Arc<CaseLengths>> {

@@ -190,6 +190,22 @@ pub fn oriented(shape: &[usize], rows: usize, columns: usize, exif: u8) -> Vec<u
     turned
 }
 
+/// With a mask: what belongs to entry `entry_of(index)` stays if the mask is false there; what belongs to
+/// none does too.
+pub fn stay(
+    shape: &[usize],
+    sources: &mut [usize],
+    mask: &[bool],
+    entry_of: impl Fn(&[usize]) -> Option<usize>,
+) {
+    for_each_index(shape, |index| {
+        let moves = entry_of(index).is_some_and(|entry| mask[entry]);
+        if !moves {
+            sources[ordinal(shape, index)] = ordinal(shape, index);
+        }
+    });
+}
+
 /// The first offset that is wrong: the first must be 0, none is smaller than the one before it or
 /// larger than the axis.
 pub fn first_bad_offset(offsets: &[i64], size: usize) -> Option<usize> {

@@ -173,6 +173,14 @@ public:
         check(retrograde_operator_set_tail(get(), tail));
         return std::move(*this);
     }
+    Operator &&marked(bool marked = true) && {
+        check(retrograde_operator_set_marked(get(), marked));
+        return std::move(*this);
+    }
+    Operator &&table(const std::vector<uint8_t> &entries) && {
+        check(retrograde_operator_set_table(get(), entries.data(), entries.size()));
+        return std::move(*this);
+    }
     // Checks and plans a call whose output is described as its input is.
     Call prepare(const Tensor &x) const { return prepare(x, nullptr, x); }
     Call prepare(const Tensor &x, const Tensor &lengths) const { return prepare(x, &lengths, x); }

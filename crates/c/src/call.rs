@@ -122,7 +122,7 @@ pub unsafe extern "C" fn retrograde_prepare(
         };
         // SAFETY: as the caller promises.
         let output = unsafe { layout(output, "output")? };
-        let program = Program::new(operator.plan(&input, lengths.as_ref(), &output)?);
+        let program = operator.program(&input, lengths.as_ref(), &output)?;
         let call = Call { tag: Tag::of::<Call>(), operator: operator.name(), program, lengths };
         // SAFETY: as the caller promises.
         unsafe { write(result, Box::into_raw(Box::new(call)), "result") }

@@ -256,6 +256,7 @@ mod device {
 mod device {
     use super::*;
     use crate::status::{RETROGRADE_CUDA_ERROR, RETROGRADE_NO_DEVICE};
+    use retrograde::ExecuteError;
     use retrograde_cuda::{Cuda, CudaLengths, DeviceMut, DeviceRef, Error, Stream};
     use std::sync::{Mutex, PoisonError};
 
@@ -299,6 +300,9 @@ mod device {
         output: (*mut u8, usize),
         how: How,
     ) -> Result<(), Failure> {
+        if call.program().looked_up_in().is_some() {
+            return Err(call.explain(ExecuteError::TableElsewhere { backend: "CUDA" }));
+        }
         let given = match (lengths.address.is_null(), lengths.place) {
             (true, _) if lengths.bytes == 0 && call.plan().lengths().is_none() => None,
             (_, RETROGRADE_DEVICE) => {

@@ -3,9 +3,10 @@
 use crate::guard::guarded;
 use crate::pointer::{Tag, Tagged, destroy, handle_mut, slice, write};
 use crate::status::{Failure, Status};
+use retrograde::cpu::Program;
 use retrograde::{
     Align, Layout, LengthPolicy, LengthsOperator, Orient, Orientation, Plan, Reverse,
-    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Table, Tail,
 };
 
 /// A kind of operator.
@@ -65,6 +66,7 @@ pub const RETROGRADE_DUPLICATES_ERROR: Duplicates = 1;
 pub struct Operator {
     tag: Tag,
     kind: Kind,
+    table: Option<Table>,
 }
 
 #[derive(Debug, Clone)]
@@ -72,7 +74,7 @@ enum Kind {
     Reverse(Whole),
     Sequence(Sequence),
     Subsequences { axis: Option<i64>, rule: Rule },
-    Segments { axis: Option<i64> },
+    Segments { axis: Option<i64>, marked: bool },
     Orient { orientation: Option<Orientation>, axes: [i64; 2] },
 }
 
@@ -175,6 +177,20 @@ impl Operator {
         self.kind.name()
     }
 
+    /// The program of a call, with the table.
+    pub(crate) fn program(
+        &self,
+        input: &Layout,
+        lengths: Option<&Layout>,
+        output: &Layout,
+    ) -> Result<Program, Failure> {
+        let program = Program::new(self.plan(input, lengths, output)?);
+        Ok(match &self.table {
+            Some(table) => program.looking_up(table, self.name(), input.dtype())?,
+            None => program,
+        })
+    }
+
     /// Lowers a call to a plan. All operators but Reverse and Orient need lengths.
     pub(crate) fn plan(
         &self,
@@ -218,18 +234,33 @@ impl Operator {
                     Rules::Onnx(opset) => ReverseSequence::onnx().opset(opset),
                 };
                 let sequence = sequence.time_axis(time).batch_axis(batch);
-                sequence.policy(policy).align(align).tail(tail).plan(input, lengths, output)
+                self.lower(&sequence.policy(policy).align(align).tail(tail), input, lengths, output)
             }
             &Kind::Subsequences { axis: Some(axis), rule: Rule { policy, align, tail } } => {
                 let lanes = ReverseSubsequences::along(axis).policy(policy);
-                lanes.align(align).tail(tail).plan(input, lengths, output)
+                self.lower(&lanes.align(align).tail(tail), input, lengths, output)
             }
-            &Kind::Segments { axis: Some(axis) } => {
-                ReverseSegments::along(axis).plan(input, lengths, output)
+            &Kind::Segments { axis: Some(axis), marked } => {
+                let segments = ReverseSegments::along(axis);
+                let segments = if marked { segments.marked() } else { segments };
+                self.lower(&segments, input, lengths, output)
             }
             kind => return Err(kind.needs("axis")),
         };
         Ok(plan?)
+    }
+
+    fn lower(
+        &self,
+        operator: &impl LengthsOperator,
+        input: &Layout,
+        lengths: &Layout,
+        output: &Layout,
+    ) -> Result<Plan, retrograde::Error> {
+        match self.table {
+            Some(_) => operator.plan_for_table(input, lengths, output),
+            None => operator.plan(input, lengths, output),
+        }
     }
 }
 
@@ -254,14 +285,15 @@ pub unsafe extern "C" fn retrograde_operator_create(
             RETROGRADE_REVERSE_SUBSEQUENCES => {
                 Kind::Subsequences { axis: None, rule: Rule::new(LengthPolicy::Clamp) }
             }
-            RETROGRADE_REVERSE_SEGMENTS => Kind::Segments { axis: None },
+            RETROGRADE_REVERSE_SEGMENTS => Kind::Segments { axis: None, marked: false },
             RETROGRADE_ORIENT => Kind::Orient { orientation: None, axes: [0, 1] },
             other => {
                 let text = format!("kind is {other}, which is no operator: expected 1 to 5");
                 return Err(Failure::argument(text));
             }
         };
-        let operator = Box::into_raw(Box::new(Operator { tag: Tag::of::<Operator>(), kind }));
+        let operator = Operator { tag: Tag::of::<Operator>(), kind, table: None };
+        let operator = Box::into_raw(Box::new(operator));
         // SAFETY: as the caller promises.
         unsafe { write(result, operator, "result") }
     })
@@ -431,7 +463,7 @@ pub unsafe extern "C" fn retrograde_operator_set_onnx_opset(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn retrograde_operator_set_axis(op: *mut Operator, axis: i64) -> Status {
     let set = |kind: &mut Kind| match kind {
-        Kind::Subsequences { axis: place, .. } | Kind::Segments { axis: place } => {
+        Kind::Subsequences { axis: place, .. } | Kind::Segments { axis: place, .. } => {
             *place = Some(axis);
             Ok(())
         }
@@ -512,6 +544,46 @@ pub unsafe extern "C" fn retrograde_operator_set_tail(op: *mut Operator, tail: P
     };
     // SAFETY: as the caller promises.
     unsafe { change(op, set) }
+}
+
+/// ReverseSegments: whether offsets are marked: of type I64, each twice what it would be, and one more
+/// where the segment that it starts is reversed. The others stay, as sequences and lanes do whose length
+/// is 0.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_marked(op: *mut Operator, marked: u32) -> Status {
+    let set = |kind: &mut Kind| {
+        let given = choice("marked", marked, [false, true])?;
+        match kind {
+            Kind::Segments { marked, .. } => *marked = given,
+            other => return Err(other.has_no("marked")),
+        }
+        Ok(())
+    };
+    // SAFETY: as the caller promises.
+    unsafe { change(op, set) }
+}
+
+/// A table that elements are looked up in while they are reversed: 256 entries for elements of one
+/// byte, 16 for packed elements of 4 bits, 4 for those of 2 bits. Elements that are not reversed keep
+/// their value. None at all removes it. Calls with a table run on the host.
+///
+/// # Safety
+/// `op` is null or valid, and no other thread uses it; `entries` is null or has `count` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn retrograde_operator_set_table(
+    op: *mut Operator,
+    entries: *const u8,
+    count: usize,
+) -> Status {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (operator, entries) = unsafe { (handle_mut(op)?, slice(entries, count, "entries")?) };
+        operator.table = if entries.is_empty() { None } else { Some(Table::new(entries)?) };
+        Ok(())
+    })
 }
 
 fn choice<T>(name: &str, value: u32, choices: [T; 2]) -> Result<T, Failure> {

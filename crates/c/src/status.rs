@@ -78,6 +78,8 @@ impl From<Error> for Failure {
             | Error::SameSequenceAxes { .. }
             | Error::SameOrientAxes { .. }
             | Error::Orientation(_)
+            | Error::TableLength { .. }
+            | Error::TableEntry { .. }
             | Error::Opset { .. } => RETROGRADE_BAD_ARGUMENT,
             Error::Execute { source, .. } => status_of(source),
             _ => RETROGRADE_MISMATCH,

@@ -144,7 +144,7 @@ impl Task {
     }
 
     /// A layout for the result, with the strides of the input.
-    pub(crate) fn output(&self, input: &Layout) -> Result<Layout> {
+    pub fn output(&self, input: &Layout) -> Result<Layout> {
         let Task::Orient { operator, .. } = self else { return Ok(input.clone()) };
         // Checks the axes too.
         let shape = operator.output_shape(input.shape())?;

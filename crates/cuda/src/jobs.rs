@@ -57,7 +57,7 @@ pub(crate) fn lengths_of(plan: &Plan, address: u64, stop: u64) -> Lengths {
             let first = address + lengths.reach.origin as u64;
             let (count, step) = match lengths.meaning {
                 Meaning::Lengths => (0, 0),
-                Meaning::Offsets => {
+                Meaning::Offsets | Meaning::MarkedOffsets => {
                     let step = lengths.dims().last().map_or(0, |&(_, step)| step as i64);
                     (lengths.count() as u64, step)
                 }

@@ -163,6 +163,7 @@ impl Stream {
         lengths: Option<CudaLengths<'_>>,
         dst: DeviceMut<'_>,
     ) -> Result<(), Error> {
+        prepared.check_no_table("CUDA")?;
         let lengths = lengths.or_else(|| prepared.lengths_memory().map(CudaLengths::Host));
         self.execute(prepared.plan(), src, lengths, dst).map_err(|error| match error {
             Error::Execute(source) => Error::Call(prepared.explain(source)),
@@ -291,6 +292,7 @@ impl Stream {
         in_place: bool,
         check: bool,
     ) -> Result<(), Error> {
+        plan.check_unmarked("CUDA")?;
         let rank = plan.dims().len().max(plan.lengths().map_or(0, |lengths| lengths.dims().len()));
         if rank > MOST_DIMS {
             return Err(Error::TooManyDims { rank, most: MOST_DIMS });

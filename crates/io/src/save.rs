@@ -78,7 +78,7 @@ pub fn write_text(path: impl AsRef<Path>, text: &str, saving: &Saving) -> Result
 
 /// Writes several files: none appears before all are complete.
 pub fn write_files(files: &[(PathBuf, impl AsRef<[u8]>)], saving: &Saving) -> Result<(), Error> {
-    let (mut pendings, mut paths) = (Vec::new(), Vec::new());
+    let (mut outputs, mut paths) = (Vec::new(), Vec::new());
     for (path, content) in files {
         let (failed, content) = (|source| Error::write(path, source), content.as_ref());
         match Target::of(path, saving)? {
@@ -87,12 +87,12 @@ pub fn write_files(files: &[(PathBuf, impl AsRef<[u8]>)], saving: &Saving) -> Re
                 let pending = Pending::new(target, replaces).map_err(failed)?;
                 pending.file().write_all(content).map_err(failed)?;
                 pending.complete().map_err(failed)?;
-                pendings.push(pending);
+                outputs.push(pending);
                 paths.push(path.clone());
             }
         }
     }
-    publish(pendings).map_err(|failed| failed.into_error(paths))
+    publish(outputs).map_err(|failed| failed.into_error(paths))
 }
 
 fn fill_buffered(

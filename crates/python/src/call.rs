@@ -19,7 +19,8 @@ use numpy::PyUntypedArray;
 use numpy::npyffi::NPY_ORDER;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use retrograde::{Reversal, Reverse};
+use pyo3::types::{PyBytes, PyTuple};
+use retrograde::{Reversal, Reverse, Table};
 
 /// `retrograde.reverse`, on an array or a tensor.
 #[pyfunction]
@@ -86,7 +87,8 @@ pub(crate) fn reverse_segments<'py>(
     out: Option<&Bound<'py, PyAny>>,
     fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    start(x, &Asked::segments(axis)?, Some(offsets), out, fresh)
+    let (asked, offsets) = Asked::segments(axis, offsets)?;
+    start(x, &asked, Some(&offsets), out, fresh)
 }
 
 /// `retrograde.flip` and `rot90`, on an array or a tensor: swaps two axes if they are given, then
@@ -99,8 +101,20 @@ pub(crate) fn flip<'py>(
     axes: Vec<i64>,
     swapped: Option<(usize, usize)>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, operator, mut input) = (x.py(), Reverse::axes(axes), Operand::of(x)?);
-    let from = turned(input.view(), swapped)?;
+    let asked = Asked::Reverse(Reverse::axes(axes), swapped);
+    let call = kept::Call { x, asked: &asked, counts: None, lengths: None, fresh: true };
+    if call.bytes().is_some()
+        && let Ok(array) = x.cast::<PyUntypedArray>()
+    {
+        let rows = asked.turned(ndarray::view(array))?.in_rows();
+        let out = ndarray::empty_in_rows(array, &rows)?.into_any();
+        if call.run(&out)?.is_some() {
+            return Ok(out);
+        }
+    }
+    let Asked::Reverse(operator, _) = &asked else { unreachable!("as it was made") };
+    let (py, mut input) = (x.py(), Operand::of(x)?);
+    let from = asked.turned(input.view())?;
     if let Operand::Array(array) = &input
         && ndarray::holds_references(array)
     {
@@ -109,32 +123,19 @@ pub(crate) fn flip<'py>(
             None => array.clone(),
         };
         let out = ndarray::copied(&view, NPY_ORDER::NPY_CORDER)?;
-        InPlace { array: &out, work: from.bytes() }.visit(&operator)?;
+        InPlace { array: &out, work: from.bytes() }.visit(operator)?;
         return Ok(out.into_any());
     }
     if let Place::Cuda(device) = from.place {
-        let turn = |view| turned(view, swapped);
-        return cuda::flip(x, device, &operator, input, turn);
+        return cuda::flip(x, device, operator, input, |view| asked.turned(view));
     }
     let (out, mut output) = operand::empty_in_rows(&input, &from, py)?;
     input.describe(py)?;
     output.describe(py)?;
-    let (from, to) = (turned(input.view(), swapped)?, output.view());
+    let (from, to) = (asked.turned(input.view())?, output.view());
     let work = from.bytes();
-    Move { py, from, to, work }.visit(&operator)?;
+    Move { py, from, to, work }.visit(operator)?;
     Ok(out)
-}
-
-/// A view with two axes swapped.
-fn turned(mut view: View, swapped: Option<(usize, usize)>) -> PyResult<View> {
-    let Some((first, second)) = swapped else { return Ok(view) };
-    let rank = view.shape.len();
-    if first.max(second) >= rank {
-        return Err(PyValueError::new_err(format!("axes {first}, {second} of rank {rank}")));
-    }
-    view.shape.swap(first, second);
-    view.strides.swap(first, second);
-    Ok(view)
 }
 
 /// An uninitialised output like this tensor, in its memory order or row-major.
@@ -303,6 +304,63 @@ impl Visitor for InPlace<'_, '_> {
         // every reference still exists exactly once.
         let mut target = unsafe { ndarray::view(self.array).tensor_mut(operator.operator())? };
         threads::run(self.work, || operator.in_place_view(&mut target)).map_err(raised)
+    }
+}
+
+/// One of the operators, with a table that elements are looked up in while they are reversed. Its arguments
+/// follow the output, without it.
+#[pyfunction]
+#[pyo3(signature = (operator, x, table, out, /, *arguments))]
+pub(crate) fn look_up<'py>(
+    operator: &str,
+    x: &Bound<'py, PyAny>,
+    table: &[u8],
+    out: Option<&Bound<'py, PyAny>>,
+    arguments: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
+    // Convert.
+    let (py, table) = (x.py(), Table::new(table).map_err(raised)?);
+    let (asked, lengths) = Asked::named(operator, arguments)?;
+    let (mut counts, mut input) = (asked.convert(lengths.as_ref())?, Operand::of(x)?);
+    let given = out.map(|out| Operand::output(asked.operator(), out)).transpose()?;
+    let (out, mut output) = match out.zip(given) {
+        Some((out, given)) => {
+            given.check_output(asked.operator(), &input)?;
+            (out.clone(), given)
+        }
+        None => operand::empty_like(&input, &input.view(), py)?,
+    };
+    // Describe.
+    input.describe(py)?;
+    output.describe(py)?;
+    counts.as_mut().map_or(Ok(()), |counts| counts.describe(py))?;
+    let (from, to) = (input.view(), output.view());
+    // Run.
+    let operation = asked.operation(counts.as_ref(), &from.shape)?;
+    let work = operation.work_on(&from);
+    operation.visit(LookUp { table, moves: Move { py, from, to, work } })?;
+    Ok(out)
+}
+
+/// The complements of nucleic acids, as a table.
+#[pyfunction]
+#[pyo3(signature = (rna, /))]
+pub(crate) fn complements(py: Python<'_>, rna: bool) -> Bound<'_, PyBytes> {
+    let table = if rna { Table::rna() } else { Table::dna() };
+    PyBytes::new(py, table.byte_entries())
+}
+
+/// The same with a table.
+struct LookUp<'py> {
+    table: Table,
+    moves: Move<'py>,
+}
+
+impl Visitor for LookUp<'_> {
+    type Output = ();
+
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<()> {
+        self.moves.visit(&operator.table(&self.table))
     }
 }
 

@@ -241,7 +241,8 @@ impl Visitor for Launch<'_, '_> {
             // `Ready` orders this, or after the call, which then waits.
             unsafe { DeviceRef::from_raw(memory.as_ptr().addr() as u64, memory.len()) }
         };
-        let given = prepared.lengths().map(|tensor| match self.on_device {
+        let lengths = prepared.lengths();
+        let given = lengths.as_ref().map(|tensor| match self.on_device {
             true => CudaLengths::Device(tensor.layout().dtype(), there(tensor)),
             false => CudaLengths::Host(tensor.into()),
         });

@@ -14,7 +14,7 @@ use crate::ndarray;
 use crate::operand::Operand;
 use crate::operation::{Asked, Visitor};
 use crate::threads;
-use crate::view::{Place, Shape};
+use crate::view::{Place, Shape, View};
 use dlpark::ffi::{DLDataType, DLDevice};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -321,7 +321,7 @@ impl<'a, 'py> Call<'a, 'py> {
             None => None,
         };
         let operand = Operand::of(self.x).ok()?;
-        let view = operand.view();
+        let view = self.asked.turned(operand.view()).ok()?;
         // Those on a device may have been described long ago.
         let again = match &tensors.counts {
             Some(Counts::Device(_)) => Some(self.counts?.again(self.x.py()).ok()??),
@@ -332,7 +332,7 @@ impl<'a, 'py> Call<'a, 'py> {
             return None;
         }
         let (program, [from, counts, to]) =
-            operation.visit_anywhere(Make { input: &operand, out }).ok()?;
+            operation.visit_anywhere(Make { input: &operand, view: &view, out }).ok()?;
         let known = Known {
             asked: self.asked.clone(),
             input,
@@ -391,6 +391,7 @@ fn find(fits: impl Fn(&Kept) -> bool) -> Option<Rc<Kept>> {
 /// Makes the plan, and computes the byte ranges of the input, the lengths and the output.
 struct Make<'a, 'py> {
     input: &'a Operand<'py>,
+    view: &'a View,
     out: &'a Bound<'py, PyAny>,
 }
 
@@ -403,9 +404,9 @@ impl Visitor for Make<'_, '_> {
         output.check_output(name, self.input)?;
         // SAFETY: the operands are borrowed for the whole call, and only their layouts are used
         // here.
-        let (from, to) = unsafe { (self.input.view().tensor(name)?, output.view().tensor(name)?) };
+        let (from, to) = unsafe { (self.view.tensor(name)?, output.view().tensor(name)?) };
         let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
-        let counts = prepared.lengths().map_or(Span::default(), Span::new);
+        let counts = prepared.lengths().as_ref().map_or(Span::default(), Span::new);
         Ok((prepared.program().clone(), [Span::new(&from), counts, Span::new(&to)]))
     }
 }

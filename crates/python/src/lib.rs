@@ -44,7 +44,8 @@ pub use retrograde_onnxruntime::{CreateEpFactories, ReleaseEpFactory, Retrograde
 mod _engine {
     #[pymodule_export]
     use crate::call::{
-        empty_like, flip, reverse, reverse_segments, reverse_sequence, reverse_subsequences,
+        complements, empty_like, flip, look_up, reverse, reverse_segments, reverse_sequence,
+        reverse_subsequences,
     };
     #[pymodule_export]
     use crate::command::command;
@@ -67,7 +68,7 @@ mod _engine {
     #[pymodule_export]
     use crate::native::native_functions;
     #[pymodule_export]
-    use crate::operation::kept_steps;
+    use crate::operation::{Marked, kept_steps};
     #[pymodule_export]
     use crate::orient::{orient_each, orientations, oriented_shape};
     #[pymodule_export]

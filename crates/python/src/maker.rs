@@ -119,7 +119,8 @@ impl Maker {
         out: Option<&Bound<'py, PyAny>>,
         recorded: bool,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.run(x, Some(offsets), || Asked::segments(axis), out, recorded)
+        let asked = || Asked::segments(axis, offsets).map(|(asked, _)| asked);
+        self.run(x, Some(offsets), asked, out, recorded)
     }
 }
 

@@ -35,12 +35,29 @@ pub(crate) enum Operation<'a> {
 /// A requested operator, without lengths or offsets.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
-    Reverse(Reverse),
+    /// With the two axes of the tensor that are swapped before.
+    Reverse(Reverse, Option<(usize, usize)>),
     /// With its axes of time and batch.
     Sequence(ReverseSequence, Padding, [i64; 2]),
     /// With its axis.
     Subsequences(ReverseSubsequences, Padding, i64),
     Segments(ReverseSegments),
+}
+
+/// Offsets that say in their lowest bit which segments are reversed, as
+/// [`ReverseSegments::marked`] has them.
+#[pyclass(frozen, module = "retrograde._engine")]
+pub(crate) struct Marked {
+    #[pyo3(get)]
+    offsets: Py<PyAny>,
+}
+
+#[pymethods]
+impl Marked {
+    #[new]
+    fn new(offsets: Py<PyAny>) -> Self {
+        Marked { offsets }
+    }
 }
 
 /// Where the padding is, and what becomes of it.
@@ -56,7 +73,7 @@ impl Asked {
         mask: Option<&Bound<'_, PyAny>>,
         duplicates: &str,
     ) -> PyResult<Self> {
-        axes::reverse(axes, mask, duplicates).map(Asked::Reverse)
+        Ok(Asked::Reverse(axes::reverse(axes, mask, duplicates)?, None))
     }
 
     pub(crate) fn sequence(
@@ -90,8 +107,32 @@ impl Asked {
         Ok(Asked::Subsequences(operator, Padding { align, tail }, axis))
     }
 
-    pub(crate) fn segments(axis: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Asked::Segments(ReverseSegments::along(axes::single("ReverseSegments", "axis", axis)?)))
+    /// With the offsets themselves, which may be [`Marked`].
+    pub(crate) fn segments<'py>(
+        axis: &Bound<'py, PyAny>,
+        offsets: &Bound<'py, PyAny>,
+    ) -> PyResult<(Self, Bound<'py, PyAny>)> {
+        let operator = ReverseSegments::along(axes::single("ReverseSegments", "axis", axis)?);
+        Ok(match offsets.cast_exact::<Marked>() {
+            Ok(marked) => {
+                (Asked::Segments(operator.marked()), marked.get().offsets.bind(axis.py()).clone())
+            }
+            Err(_) => (Asked::Segments(operator), offsets.clone()),
+        })
+    }
+
+    /// Other offsets for a call that was prepared with a mask, or without: what is in [`Marked`] ones.
+    pub(crate) fn unmarked<'py>(&self, given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Asked::Segments(operator) = self else { return Ok(given.clone()) };
+        let marked = *operator == operator.clone().marked();
+        match given.cast_exact::<Marked>() {
+            Ok(offsets) if marked => Ok(offsets.get().offsets.bind(given.py()).clone()),
+            Err(_) if !marked => Ok(given.clone()),
+            _ => Err(PyTypeError::new_err(
+                "ReverseSegments: a call that was prepared with where takes other offsets with where=, \
+                 and one that was prepared without takes them without",
+            )),
+        }
     }
 
     /// The operator of this name with its arguments after the tensor, and the lengths or offsets among
@@ -124,10 +165,23 @@ impl Asked {
             }
             "reverse_segments" => {
                 let (offsets, axis): (Any<'_>, Any<'_>) = arguments.extract()?;
-                (Asked::segments(&axis)?, Some(offsets))
+                let (asked, offsets) = Asked::segments(&axis, &offsets)?;
+                (asked, Some(offsets))
             }
             _ => return Err(PyValueError::new_err(format!("there is no operator {operator:?}"))),
         })
+    }
+
+    /// The tensor as the operator sees it: with the axes swapped that are swapped before.
+    pub(crate) fn turned(&self, mut view: View) -> PyResult<View> {
+        let &Asked::Reverse(_, Some((first, second))) = self else { return Ok(view) };
+        let rank = view.shape.len();
+        if first.max(second) >= rank {
+            return Err(PyValueError::new_err(format!("axes {first}, {second} of rank {rank}")));
+        }
+        view.shape.swap(first, second);
+        view.strides.swap(first, second);
+        Ok(view)
     }
 
     /// Refuses elements that the operator cannot write: references have no zero bytes.
@@ -154,7 +208,7 @@ impl Asked {
     pub(crate) fn convert(&self, given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Lengths>> {
         let (name, argument) = self.counts();
         match (self, given) {
-            (Asked::Reverse(_), _) => Ok(None),
+            (Asked::Reverse(..), _) => Ok(None),
             (_, Some(given)) => Lengths::of(name, argument, given, self.steps()).map(Some),
             (_, None) => Err(PyTypeError::new_err(format!("{name}: {argument} are missing"))),
         }
@@ -173,7 +227,7 @@ impl Asked {
             lengths.ok_or_else(missing)
         };
         Ok(match self {
-            Asked::Reverse(operator) => Operation::Reverse(operator),
+            Asked::Reverse(operator, _) => Operation::Reverse(operator),
             Asked::Sequence(operator, ..) => {
                 let lengths = lengths()?;
                 self.check_mask(lengths, shape)?;
@@ -196,7 +250,7 @@ impl Asked {
             Asked::Subsequences(_, Padding { align, .. }, axis) => {
                 Some(Steps { axis: *axis, align: *align })
             }
-            Asked::Reverse(_) | Asked::Segments(_) => None,
+            Asked::Reverse(..) | Asked::Segments(_) => None,
         }
     }
 
@@ -224,7 +278,7 @@ impl Asked {
 
     pub(crate) fn operator(&self) -> Operator {
         match self {
-            Asked::Reverse(_) => Operator::Reverse,
+            Asked::Reverse(..) => Operator::Reverse,
             Asked::Sequence(..) => Operator::ReverseSequence,
             Asked::Subsequences(..) => Operator::ReverseSubsequences,
             Asked::Segments(_) => Operator::ReverseSegments,
@@ -234,7 +288,7 @@ impl Asked {
     /// The name of the operator, and of the argument that counts.
     fn counts(&self) -> (&'static str, &'static str) {
         match self {
-            Asked::Reverse(_) => ("Reverse", "lengths"),
+            Asked::Reverse(..) => ("Reverse", "lengths"),
             Asked::Sequence(..) => ("ReverseSequence", "lengths"),
             Asked::Subsequences(..) => ("ReverseSubsequences", "lengths"),
             Asked::Segments(_) => ("ReverseSegments", "offsets"),

@@ -125,7 +125,7 @@ impl Prepared {
         // Convert.
         let (py, input) = (x.py(), Operand::Array(x.clone()));
         let mut given = match lengths {
-            Some(_) => self.asked.convert(lengths)?,
+            Some(lengths) => self.asked.convert(Some(&self.asked.unmarked(lengths)?))?,
             None => None,
         };
         let counts = given.as_ref().or(self.lengths.as_ref());

@@ -15,10 +15,13 @@ ROOT = Path(__file__).parents[3]
 # A fenced block of Python; after the language, the library that it needs besides NumPy.
 BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
-LIBRARIES = ["", "jax", "onnx", "pyarrow", "torch", "dask", "xarray", "onnxruntime", "PIL", "cv2", "nibabel", "torchvision"]
+LIBRARIES = ["", "jax", "onnx", "pyarrow", "torch", "dask", "xarray", "onnxruntime"]
+# What lends list columns as arrays of Arrow; who else turns pictures.
+COLUMNS, PICTURES = ["polars", "pandas", "duckdb"], ["PIL", "cv2", "nibabel", "torchvision"]
 PAGES = [("docs/python.md", library) for library in LIBRARIES[:4]] + [("docs/dask.md", name) for name in LIBRARIES[5:7]]
 PAGES += [("README.md", "torch"), ("docs/torch.md", "torch"), ("docs/sharding.md", "jax")]
-PAGES += [("docs/images.md", name) for name in ("", "torch", *LIBRARIES[8:])]
+PAGES += [("docs/images.md", name) for name in ("", "torch", *PICTURES)]
+PAGES += [("docs/ragged.md", name) for name in ("", "pyarrow", "torch", *COLUMNS)]
 PAGES += [("docs/quickstart.md", name) for name in ("", "torch", "xarray", "onnxruntime")]
 
 
@@ -37,10 +40,12 @@ def test_examples_of_pages(page, library):
     """A page's blocks that need this library, in order, as one program."""
     if library:
         pytest.importorskip(library)
+    if library in COLUMNS:
+        pytest.importorskip("pyarrow")
     text = (ROOT / page).read_text(encoding="utf-8")
     examples = []
     for block in BLOCK.finditer(text):
-        assert block[1] in LIBRARIES, block[1]
+        assert block[1] in LIBRARIES + COLUMNS, block[1]
         if block[1] == library:
             before = text.count("\n", 0, block.start(2))
             found = doctest.DocTestParser().get_examples(block[2], page)

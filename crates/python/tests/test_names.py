@@ -30,7 +30,7 @@ def planes(rank):
 
 @pytest.mark.parametrize("how", naive.LAYOUTS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("dtype", ["u1", ">f4", "c16", "S3", object, np.dtypes.StringDType()], ids=str)
+@pytest.mark.parametrize("dtype", ["u1", ">f4", "c16", "S3", object, *naive.STRINGS], ids=str)
 def test_every_axis_and_turn(dtype, shape, how):
     x = naive.laid_out(naive.filled(shape, dtype), how)
     before = bits(x)

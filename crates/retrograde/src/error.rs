@@ -25,6 +25,18 @@ pub enum Operator {
     Orient,
 }
 
+impl Operator {
+    /// What a mask has an entry for.
+    fn entry(self) -> &'static str {
+        match self {
+            Operator::Reverse | Operator::Orient => "batch entry",
+            Operator::ReverseSequence => "sequence",
+            Operator::ReverseSubsequences => "lane",
+            Operator::ReverseSegments => "segment",
+        }
+    }
+}
+
 impl fmt::Display for Operator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -543,6 +555,89 @@ pub enum Error {
         high: usize,
     },
 
+    /// A mask of a type that is not boolean.
+    #[error("{operator}: where has type {dtype}, expected bool")]
+    WhereType {
+        /// The operator.
+        operator: Operator,
+        /// Type given.
+        dtype: DType,
+    },
+    /// A mask of the wrong shape.
+    #[error(
+        "{operator}: where has shape {got:?}, expected {expected:?}, one for each {}",
+        operator.entry()
+    )]
+    WhereShape {
+        /// The operator.
+        operator: Operator,
+        /// Shape given.
+        got: Vec<usize>,
+        /// Shape expected.
+        expected: Vec<usize>,
+    },
+    /// A mask for axes among which the batch axis is.
+    #[error("Reverse: batch_axis is {axis}, which is reversed itself, expected another axis")]
+    WhereReversesBatch {
+        /// The axis, counted from the start.
+        axis: usize,
+    },
+    /// A mask for axes that do not move as one.
+    #[error(
+        "Reverse: with where, the axes that are reversed must be neighbours in memory, on both sides: \
+         reverse one axis after the other"
+    )]
+    WhereAxes,
+    /// A mask, and a tail of zeros.
+    #[error(
+        "{operator}: where keeps what it does not reverse, tail=zero does not: use one of them"
+    )]
+    WhereTail {
+        /// The operator.
+        operator: Operator,
+    },
+
+    /// A table of the wrong size.
+    #[error(
+        "a table has {}, expected 256 (bytes), 16 (4-bit elements) or 4 (2-bit elements)",
+        Count(*len, "entry", "entries")
+    )]
+    TableLength {
+        /// Entries given.
+        len: usize,
+    },
+    /// An entry that is no element.
+    #[error("table[{index}] is {value}, outside [0, {}]", (1 << bits) - 1)]
+    TableEntry {
+        /// Which entry.
+        index: usize,
+        /// Its value.
+        value: u8,
+        /// Bits in an element.
+        bits: u32,
+    },
+    /// A table for other elements.
+    #[error(
+        "{operator}: a table of {entries} entries is for elements of {}, got {dtype}: view them as such",
+        match entries { 256 => "one byte (u8, i8)", 16 => "4 bits (u4, i4)", _ => "2 bits (u2, i2)" }
+    )]
+    TableType {
+        /// The operator.
+        operator: Operator,
+        /// Type of the input.
+        dtype: DType,
+        /// Entries of the table.
+        entries: usize,
+    },
+    /// A table for elements that need not have the values in it.
+    #[error(
+        "{operator}: a table needs elements of a known type, not a slice of any type: use to_bytes or views"
+    )]
+    TableOfAnyType {
+        /// The operator.
+        operator: Operator,
+    },
+
     /// The plan could not run on these buffers.
     #[error("{operator}: {source}")]
     Execute {
@@ -600,6 +695,18 @@ pub enum ExecuteError {
         given: DType,
         /// The type that the plan was made for.
         planned: DType,
+    },
+    /// A mask of segments on a backend that does not know marked offsets.
+    #[error("segments with a mask (where) do not run on {backend}: reverse them on the CPU")]
+    MarkedElsewhere {
+        /// The backend.
+        backend: &'static str,
+    },
+    /// A table on a backend that does not know them.
+    #[error("tables do not run on {backend}: look elements up on the CPU, or after the reversal")]
+    TableElsewhere {
+        /// The backend.
+        backend: &'static str,
     },
     /// A length is negative or, under the strict policy, longer than the axis.
     #[error("length number {ordinal} (in row-major order) is {value}, outside [0, {limit}]")]

@@ -1,6 +1,7 @@
-//! Reads integers of any type from views, for axes and lengths.
+//! Reads integers of any type from views, for axes, lengths and masks.
 
 use crate::dtype::DType;
+use crate::layout::Layout;
 use crate::tensor::TensorRef;
 
 /// Reads one integer (or boolean) at any alignment.
@@ -39,4 +40,36 @@ pub(crate) fn values(tensor: &TensorRef<'_>) -> impl Iterator<Item = i128> {
         // SAFETY: the view was checked to hold every element of its layout.
         unsafe { read(dtype, memory.as_ptr().add(offset)) }
     })
+}
+
+/// The bytes of a tensor of whole bytes, in row-major order.
+pub(crate) fn bytes_of(tensor: &TensorRef<'_>) -> Vec<u8> {
+    let (layout, memory) = (tensor.layout(), tensor.memory());
+    let (shape, strides, width) = (layout.shape(), layout.grain_strides(), layout.width());
+    // SAFETY: the view was checked to hold every element of its layout, of this many bytes.
+    let part = |offset: usize, len: usize| unsafe {
+        std::slice::from_raw_parts(memory.as_ptr().add(offset), len)
+    };
+    let origin = layout.reach().origin;
+    if Layout::dense(layout.dtype(), shape).is_ok_and(|dense| dense == *layout) {
+        return if layout.is_empty() {
+            Vec::new()
+        } else {
+            part(origin, layout.byte_len()).to_vec()
+        };
+    }
+    let mut bytes = Vec::with_capacity(layout.len() * width);
+    let mut index = vec![0usize; shape.len()];
+    for _ in 0..layout.len() {
+        let steps = index.iter().zip(strides).map(|(&at, &stride)| at as isize * stride);
+        bytes.extend_from_slice(part(origin.wrapping_add_signed(steps.sum()), width));
+        for (at, &size) in index.iter_mut().zip(shape).rev() {
+            *at += 1;
+            if *at < size {
+                break;
+            }
+            *at = 0;
+        }
+    }
+    bytes
 }

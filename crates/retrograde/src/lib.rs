@@ -63,6 +63,7 @@ mod fresh;
 mod integers;
 mod layout;
 mod lengths;
+mod mask;
 #[cfg(feature = "ndarray")]
 mod nd;
 mod op;
@@ -70,6 +71,7 @@ mod orientation;
 mod plan;
 mod prepared;
 mod run;
+mod table;
 mod tensor;
 
 pub use dtype::{BitOrder, DType, Grain, TypeNames, UnknownType};
@@ -77,14 +79,17 @@ pub use element::LengthElement;
 pub use error::{Error, ExecuteError, LayoutError, Operator};
 pub use layout::{Layout, Reach};
 pub use lengths::{Align, LengthPolicy, Lengths, LengthsMemory, Tail};
+pub use mask::Mask;
 pub use op::{
-    LengthsOperator, Orient, OrientEach, Reverse, ReverseMode, ReverseSegments, ReverseSequence,
+    LengthsOperator, Orient, OrientEach, Reverse, ReverseBatch, ReverseMode, ReverseSegments,
+    ReverseSequence,
     ReverseSubsequences, WithLengths,
 };
 pub use orientation::{Orientation, UnknownOrientation};
 pub use plan::{Dim, Flow, LengthsPlan, Meaning, Pieces, Plan, Unit};
 pub use prepared::Prepared;
-pub use run::Reversal;
+pub use run::{Reversal, WithTable};
+pub use table::Table;
 pub use tensor::{Memory, MemoryMut, TensorMut, TensorRef};
 
 /// The operators, and the traits that have their methods.
@@ -104,7 +109,7 @@ pub mod prelude {
     };
 }
 
-/// The Rust examples of the README and of `docs/rust.md` are tests too.
+/// The Rust examples of the README, of `docs/rust.md` and of `docs/ragged.md` are tests too.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../../README.md")]
@@ -112,4 +117,7 @@ mod documents {
 
     #[doc = include_str!("../../../docs/rust.md")]
     struct Rust;
+
+    #[doc = include_str!("../../../docs/ragged.md")]
+    struct Ragged;
 }

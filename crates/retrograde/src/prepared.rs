@@ -1,10 +1,13 @@
 //! A prepared call: checked and planned once, run on any memory of the same layout.
 
 use crate::cpu::{self, Checked, Hint, Program};
+use crate::dtype::DType;
 use crate::error::{Error, ExecuteError, Operator};
 use crate::layout::Layout;
 use crate::lengths::{ANY_INTEGER, Lengths, LengthsMemory};
+use crate::mask::Held;
 use crate::plan::{Meaning, Plan};
+use crate::table::Table;
 use crate::tensor::{Memory, MemoryMut, TensorRef};
 
 /// An operator between two layouts, checked and planned: made by `prepare`, run often.
@@ -30,7 +33,7 @@ use crate::tensor::{Memory, MemoryMut, TensorRef};
 pub struct Prepared<'a> {
     operator: Operator,
     program: Program,
-    lengths: Option<TensorRef<'a>>,
+    lengths: Option<Held<'a>>,
 }
 
 /// A call that is checked and planned, and runs once: how it moves is chosen for that run alone, which
@@ -38,33 +41,45 @@ pub struct Prepared<'a> {
 pub struct Planned<'a> {
     pub(crate) operator: Operator,
     pub(crate) plan: Plan,
-    pub(crate) lengths: Option<TensorRef<'a>>,
+    pub(crate) lengths: Option<Held<'a>>,
+    pub(crate) table: Option<Table>,
 }
 
 impl<'a> Planned<'a> {
     /// The same, to run often.
     pub(crate) fn prepared(self) -> Prepared<'a> {
-        Prepared::from_plan(self.operator, self.plan, self.lengths)
+        let Planned { operator, plan, lengths, table } = self;
+        Prepared { operator, program: Program::new(plan).table(table), lengths }
     }
 
     /// Runs it from one memory to another. If both are the same, in place.
     pub(crate) fn run(&self, input: Memory<'_>, output: MemoryMut<'_>) -> Result<(), Error> {
-        cpu::execute(&self.plan, input, self.lengths_memory(), output)
-            .map_err(|source| self.explain(source))
+        match &self.table {
+            None => cpu::execute(&self.plan, input, self.lengths_memory(), output),
+            Some(_) => self.program().execute(input, self.lengths_memory(), output),
+        }
+        .map_err(|source| self.explain(source))
     }
 
     /// Runs it on one memory, in place.
     pub(crate) fn run_in_place(&self, data: MemoryMut<'_>) -> Result<(), Error> {
-        cpu::execute_in_place(&self.plan, self.lengths_memory(), data)
-            .map_err(|source| self.explain(source))
+        match &self.table {
+            None => cpu::execute_in_place(&self.plan, self.lengths_memory(), data),
+            Some(_) => self.program().execute_in_place(self.lengths_memory(), data),
+        }
+        .map_err(|source| self.explain(source))
     }
 
-    fn lengths_memory(&self) -> Option<LengthsMemory<'a>> {
-        self.lengths.as_ref().map(LengthsMemory::from)
+    fn program(&self) -> Program {
+        Program::new(self.plan.clone()).table(self.table.clone())
+    }
+
+    fn lengths_memory(&self) -> Option<LengthsMemory<'_>> {
+        self.lengths.as_ref().map(Held::memory)
     }
 
     fn explain(&self, source: ExecuteError) -> Error {
-        source.explained(self.operator, self.lengths.as_ref().map(|lengths| lengths.layout()))
+        source.explained(self.operator, self.lengths.as_ref().map(Held::layout))
     }
 }
 
@@ -73,7 +88,7 @@ impl<'a> Prepared<'a> {
     /// that keep plans.
     #[inline]
     pub fn from_plan(operator: Operator, plan: Plan, lengths: Option<TensorRef<'a>>) -> Self {
-        Prepared { operator, program: Program::new(plan), lengths }
+        Prepared { operator, program: Program::new(plan), lengths: lengths.map(Held::Given) }
     }
 
     /// The same with what is known about its output: whether it is read soon. Without a hint, the
@@ -110,14 +125,28 @@ impl<'a> Prepared<'a> {
         &self.program
     }
 
-    /// The lengths, if the operator has any.
-    pub fn lengths(&self) -> Option<&TensorRef<'a>> {
-        self.lengths.as_ref()
+    /// What elements are looked up in, if in anything. Only [`cpu::Program`] and [pieces](Checked::pieces)
+    /// do that: a backend that runs the plan alone [refuses](Self::check_no_table) such a call.
+    pub fn table(&self) -> Option<&Table> {
+        self.program.looked_up_in()
+    }
+
+    /// Refuses a table, for a backend that does not know them.
+    pub fn check_no_table(&self, backend: &'static str) -> Result<(), ExecuteError> {
+        match self.table() {
+            Some(_) => Err(ExecuteError::TableElsewhere { backend }),
+            None => Ok(()),
+        }
+    }
+
+    /// The lengths, if the operator has any; with a mask, those that were made from both.
+    pub fn lengths(&self) -> Option<TensorRef<'_>> {
+        self.lengths.as_ref().and_then(Held::tensor)
     }
 
     /// The lengths in memory, as backends read them.
-    pub fn lengths_memory(&self) -> Option<LengthsMemory<'a>> {
-        self.lengths.as_ref().map(LengthsMemory::from)
+    pub fn lengths_memory(&self) -> Option<LengthsMemory<'_>> {
+        self.lengths.as_ref().map(Held::memory)
     }
 
     /// The same with other lengths: those of the next batch, of any integer type, which they keep.
@@ -147,14 +176,17 @@ impl<'a> Prepared<'a> {
         let (known, meaning) = (known.layout(), plan.meaning);
         let lengths = match meaning {
             Meaning::Lengths => lengths.shaped(operator, known.shape())?,
-            Meaning::Offsets => lengths.in_a_row(operator)?,
+            Meaning::Offsets | Meaning::MarkedOffsets => lengths.in_a_row(operator)?,
         };
         let dtype = lengths.layout().dtype();
         if !dtype.is_integer() {
             return Err(match meaning {
                 Meaning::Lengths => Error::LengthsType { operator, dtype, allowed: ANY_INTEGER },
-                Meaning::Offsets => Error::OffsetsType { dtype, allowed: ANY_INTEGER },
+                _ => Error::OffsetsType { dtype, allowed: ANY_INTEGER },
             });
+        }
+        if meaning == Meaning::MarkedOffsets && dtype != DType::I64 {
+            return Err(Error::OffsetsType { dtype, allowed: "i64 if marked" });
         }
         if !known.is_same_in_elements(lengths.layout()) {
             let (values, given) = (meaning.name(), in_words(lengths.layout()));
@@ -169,7 +201,7 @@ impl<'a> Prepared<'a> {
             true => self.program,
             false => self.program.with_lengths_type(dtype),
         };
-        Ok(Prepared { operator, program, lengths: Some(lengths) })
+        Ok(Prepared { operator, program, lengths: Some(Held::Given(lengths)) })
     }
 
     /// Runs it from one memory to another. If both are the same, in place.
@@ -193,12 +225,14 @@ impl<'a> Prepared<'a> {
     /// Checks all lengths, and gives the proof with which the plan can run in
     /// [pieces](Checked::pieces).
     pub fn check(&self) -> Result<Checked<'_>, Error> {
-        Checked::new(self.plan(), self.lengths_memory()).map_err(|source| self.explain(source))
+        Checked::new(self.plan(), self.lengths_memory())
+            .map(|checked| checked.table(self.table()))
+            .map_err(|source| self.explain(source))
     }
 
     /// Adds to an error of a backend what the plan does not know: see [`ExecuteError::explained`].
     pub fn explain(&self, source: ExecuteError) -> Error {
-        source.explained(self.operator, self.lengths.as_ref().map(|lengths| lengths.layout()))
+        source.explained(self.operator, self.lengths.as_ref().map(Held::layout))
     }
 }
 

@@ -5,10 +5,12 @@ use crate::dtype::DType;
 use crate::error::{Error, LayoutError, Operator};
 use crate::fresh::vec_with_capacity;
 use crate::layout::{Layout, Shape};
+use crate::mask::Held;
 #[cfg(feature = "ndarray")]
 use crate::nd;
 use crate::op::{LengthsOperator, Orient, Reverse, WithLengths};
 use crate::prepared::{Planned, Prepared};
+use crate::table::Table;
 use crate::tensor::{Memory, MemoryMut, TensorMut, TensorRef};
 use bytemuck::{NoUninit, Zeroable};
 #[cfg(feature = "ndarray")]
@@ -50,6 +52,15 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
     /// ```
     fn prepare(&self, src: &Layout, dst: &Layout) -> Result<Prepared<'a>, Error> {
         Ok(self.planned(src, dst)?.prepared())
+    }
+
+    /// The same with a [table](Table) that elements are looked up in while they are reversed. For views
+    /// and buffers, not for slices of any type: values would be made that may be none of it.
+    fn table(&self, table: &Table) -> WithTable<'_, Self>
+    where
+        Self: Sized,
+    {
+        WithTable { reversal: self, table: table.clone() }
     }
 
     /// The shape that the result has for an input of this shape: the same, but for [`Orient`].
@@ -154,8 +165,10 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
         let operator = self.operator();
         let argument = |source| Error::Argument { operator, argument: "input", source };
         let view = TensorRef::from_slice(src, shape).map_err(argument)?;
-        let dst = dense_like(self, view.layout())?;
-        let prepared = self.prepare(view.layout(), &dst)?;
+        let prepared = self.planned(view.layout(), &dense_like(self, view.layout())?)?;
+        if prepared.table.is_some() {
+            return Err(Error::TableOfAnyType { operator });
+        }
         let mut out = vec_with_capacity(src.len());
         let room = MemoryMut::of_uninit(&mut out.spare_capacity_mut()[..src.len()]);
         prepared.run(view.memory(), room)?;
@@ -207,8 +220,8 @@ pub trait Reversal<'a>: sealed::Plans<'a> {
         let layout = dense_of::<T>(self.operator(), src.len(), shape)?;
         let planned = self.planned(&layout, &dense_like(self, &layout)?)?;
         // Lengths that steer nothing must still be valid. A transpose keeps orders, but not places.
-        let plan = &planned.plan;
-        if plan.keeps_order() && plan.fits_in_place() && planned.lengths.is_none() {
+        let (plan, values) = (&planned.plan, planned.lengths.is_some() || planned.table.is_some());
+        if plan.keeps_order() && plan.fits_in_place() && !values {
             return Ok(Cow::Borrowed(src));
         }
         Ok(Cow::Owned(self.to_vec(src, shape)?))
@@ -355,9 +368,38 @@ impl<'a> Reversal<'a> for Reverse {
 }
 
 impl<'a> sealed::Plans<'a> for Reverse {
-    fn planned(&self, src: &Layout, dst: &Layout) -> Result<Planned<'a>, Error> {
+    fn lowered(&self, src: &Layout, dst: &Layout, _: bool) -> Result<Planned<'a>, Error> {
         let plan = self.plan(src, dst)?;
-        Ok(Planned { operator: Operator::Reverse, plan, lengths: None })
+        Ok(Planned { operator: Operator::Reverse, plan, lengths: None, table: None })
+    }
+}
+
+/// A reversal that looks elements up in a table: made by [`Reversal::table`].
+#[derive(Debug, Clone)]
+pub struct WithTable<'o, R> {
+    reversal: &'o R,
+    table: Table,
+}
+
+impl<'a, R: Reversal<'a>> Reversal<'a> for WithTable<'_, R> {
+    fn operator(&self) -> Operator {
+        self.reversal.operator()
+    }
+}
+
+impl<'a, R: Reversal<'a>> sealed::Plans<'a> for WithTable<'_, R> {
+    fn lowered(&self, src: &Layout, dst: &Layout, _: bool) -> Result<Planned<'a>, Error> {
+        self.table.check(self.operator(), src.dtype())?;
+        let planned = self.reversal.lowered(src, dst, true)?;
+        Ok(Planned { table: Some(self.table.clone()), ..planned })
+    }
+
+    fn turned(&self, shape: &[usize]) -> Result<Shape, Error> {
+        self.reversal.turned(shape)
+    }
+
+    fn check_in_place(&self, layout: &Layout) -> Result<(), Error> {
+        self.reversal.check_in_place(layout)
     }
 }
 
@@ -368,26 +410,20 @@ impl<'a> Reversal<'a> for Orient {
 }
 
 impl<'a> sealed::Plans<'a> for Orient {
-    fn planned(&self, src: &Layout, dst: &Layout) -> Result<Planned<'a>, Error> {
+    fn lowered(&self, src: &Layout, dst: &Layout, _: bool) -> Result<Planned<'a>, Error> {
         let plan = self.plan(src, dst)?;
-        Ok(Planned { operator: Operator::Orient, plan, lengths: None })
+        Ok(Planned { operator: Operator::Orient, plan, lengths: None, table: None })
     }
 
     fn turned(&self, shape: &[usize]) -> Result<Shape, Error> {
         Orient::turned(self, shape)
     }
 
-    fn planned_in_place(&self, layout: &Layout) -> Result<Planned<'a>, Error> {
+    fn check_in_place(&self, layout: &Layout) -> Result<(), Error> {
+        let fits = Orient::turned(self, layout.shape())?[..] == *layout.shape()
+            && self.plan(layout, layout)?.fits_in_place();
         let orientation = self.orientation();
-        let turned = Orient::turned(self, layout.shape())?;
-        if &turned[..] != layout.shape() {
-            return Err(Error::OrientInPlace { orientation });
-        }
-        let planned = self.planned(layout, layout)?;
-        match planned.plan.fits_in_place() {
-            true => Ok(planned),
-            false => Err(Error::OrientInPlace { orientation }),
-        }
+        if fits { Ok(()) } else { Err(Error::OrientInPlace { orientation }) }
     }
 }
 
@@ -398,10 +434,16 @@ impl<'a, O: LengthsOperator> Reversal<'a> for WithLengths<'a, O> {
 }
 
 impl<'a, O: LengthsOperator> sealed::Plans<'a> for WithLengths<'a, O> {
-    fn planned(&self, src: &Layout, dst: &Layout) -> Result<Planned<'a>, Error> {
-        let lengths = self.operator.shaped(&self.lengths, src.shape())?;
-        let plan = self.operator.plan(src, lengths.layout(), dst)?;
-        Ok(Planned { operator: O::OPERATOR, plan, lengths: Some(lengths) })
+    fn lowered(&self, src: &Layout, dst: &Layout, marks: bool) -> Result<Planned<'a>, Error> {
+        let Some(mask) = &self.mask else {
+            let lengths = self.operator.shaped(&self.lengths, src.shape())?;
+            let plan = self.operator.lower(src, lengths.layout(), dst, marks)?;
+            let lengths = Some(Held::Given(lengths));
+            return Ok(Planned { operator: O::OPERATOR, plan, lengths, table: None });
+        };
+        let (operator, lengths) = self.operator.masked(&self.lengths, mask, src.shape())?;
+        let plan = operator.lower(src, lengths.layout(), dst, marks)?;
+        Ok(Planned { operator: O::OPERATOR, plan, lengths: Some(lengths), table: None })
     }
 }
 
@@ -411,12 +453,23 @@ mod sealed {
     /// What operators do for their methods. Slices rely on plans that write exactly the layout they
     /// were made from, so nothing else may implement it.
     pub trait Plans<'a> {
-        /// Checks the operands and plans the call.
-        fn planned(&self, src: &Layout, dst: &Layout) -> Result<Planned<'a>, Error>;
+        /// Checks the operands and plans the call; with `marks`, for a table.
+        fn lowered(&self, src: &Layout, dst: &Layout, marks: bool) -> Result<Planned<'a>, Error>;
+
+        /// The same without a table.
+        fn planned(&self, src: &Layout, dst: &Layout) -> Result<Planned<'a>, Error> {
+            self.lowered(src, dst, false)
+        }
 
         /// The same on one memory.
         fn planned_in_place(&self, layout: &Layout) -> Result<Planned<'a>, Error> {
+            self.check_in_place(layout)?;
             self.planned(layout, layout)
+        }
+
+        /// Whether the call can run on one memory.
+        fn check_in_place(&self, _: &Layout) -> Result<(), Error> {
+            Ok(())
         }
 
         /// The shape that the result has for an input of this shape.
@@ -471,6 +524,9 @@ fn apply_any<'a>(
 fn for_any_type(planned: Planned<'_>) -> Result<Planned<'_>, Error> {
     if planned.plan.zeroes_tail() {
         return Err(Error::TailOfAnyType { operator: planned.operator });
+    }
+    if planned.table.is_some() {
+        return Err(Error::TableOfAnyType { operator: planned.operator });
     }
     Ok(planned)
 }

@@ -40,6 +40,8 @@ fn whole_axes_choose_by_strides() {
     assert_eq!(kernel(&Layout::dense(DType::F32, &[64, 0]).unwrap(), &[1]), Kernel::None);
     let transposed = Layout::byte_strided(DType::F32, &[100, 64], &[4, 400], 0).unwrap();
     assert_eq!(kernel(&transposed, &[1]), Kernel::Tiles);
+    let pixels = Layout::byte_strided(DType::Bytes(3), &[100, 64], &[3, 300], 0).unwrap();
+    assert_eq!(kernel(&pixels, &[0]), Kernel::Tiles);
     let apart = Layout::byte_strided(DType::F32, &[100, 64], &[512, 8], 0).unwrap();
     assert_eq!(kernel(&apart, &[1]), Kernel::Strided);
 }

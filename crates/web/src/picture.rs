@@ -49,7 +49,7 @@ pub(crate) fn draw(
             lanes[*axis] = 1;
             lanes
         }
-        Movement::Axes(_) | Movement::Segments { .. } => Vec::new(),
+        Movement::Axes(_) | Movement::Segments { .. } | Movement::Orient { .. } => Vec::new(),
     };
     let texts = Texts { elements: elements.lines().collect(), shape, lengths, lanes };
     let scene = Scene::of(&texts, movement, shape, what, Elements::Numbers)?;

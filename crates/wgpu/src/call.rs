@@ -113,6 +113,7 @@ impl Gpu {
         lengths: Option<GpuLengths<'_>>,
         dst: View<'_>,
     ) -> Result<(), Error> {
+        prepared.check_no_table("wgpu")?;
         let lengths = lengths.or_else(|| prepared.lengths_memory().map(GpuLengths::Host));
         self.execute(prepared.plan(), src, lengths, dst).map_err(|error| match error {
             Error::Execute(source) => Error::Call(prepared.explain(source)),

@@ -178,7 +178,7 @@ pub(crate) fn specialised(route: Route, shape: &Shape) -> Kernel {
         steps: match shape.steps.as_ref().map(|steps| steps.meaning) {
             None => 0,
             Some(Meaning::Lengths) => 1,
-            Some(Meaning::Offsets) => 2,
+            Some(Meaning::Offsets | Meaning::MarkedOffsets) => 2,
         },
         small: shape.small().unwrap_or(5),
         // For other kernels, one value, so that they are compiled once.

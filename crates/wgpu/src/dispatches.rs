@@ -72,6 +72,7 @@ pub(crate) struct Dispatches<'a> {
 
 /// Refuses what the kernels' parameters cannot count.
 pub(crate) fn check_counts(plan: &Plan) -> Result<(), Error> {
+    plan.check_unmarked("wgpu")?;
     let lengths = plan.lengths();
     let rank = plan.dims().len().max(lengths.map_or(0, |lengths| lengths.dims().len()));
     if rank > MOST_AXES {

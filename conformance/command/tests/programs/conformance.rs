@@ -57,15 +57,22 @@ fn exports_of_models_run_here() {
 #[test]
 fn verify_finds_the_first_difference_and_its_cause() {
     let folder = TempDir::new().unwrap();
-    let file = |name: &str, values: [i64; 3]| {
+    let file = |name: &str, shape: &[usize], values: [i64; 3]| {
         let data = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        npy::write(folder.path().join(name), &NpyArray::new("<i8", &[3], false, data).unwrap())
+        npy::write(folder.path().join(name), &NpyArray::new("<i8", shape, false, data).unwrap())
             .unwrap();
     };
     let wide = (1 << 53) + 1;
-    file("x.npy", [wide, 2, 3]);
-    file("right.npy", [3, 2, wide]);
-    file("narrow.npy", [3, 2, 1]);
+    file("x.npy", &[3], [wide, 2, 3]);
+    file("right.npy", &[3], [3, 2, wide]);
+    file("narrow.npy", &[3], [3, 2, 1]);
+    file("row.npy", &[1, 3], [1, 2, 3]);
+    file("column.npy", &[3, 1], [3, 2, 1]);
+    let words = ["verify", "orient", "row.npy", "--exif", "8", "--against"];
+    let orient = |other: &str| run(command(folder.path(), &[&words[..], &[other]].concat()));
+    assert_eq!(orient("column.npy").code, Some(0));
+    let text = "error: verify: Orient: row.npy has shape [1, 3], expected [3, 1]\n";
+    assert_eq!(orient("row.npy").stderr, text);
     let against = |other: &str| {
         run(command(
             folder.path(),

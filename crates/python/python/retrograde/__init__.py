@@ -17,12 +17,13 @@ allowed values. After an error, nothing has been written to ``out``.
 from __future__ import annotations as _annotations
 
 import os as _os
+from operator import index as _index
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import overload as _overload
 
 from numpy import ndarray as _ndarray
 
-from . import _engine, _kinds
+from . import _complement, _engine, _kinds, _names, _where
 from ._config import config
 from ._engine import __version__ as __version__
 from ._engine import get_num_threads, set_num_threads
@@ -47,6 +48,7 @@ if _TYPE_CHECKING:
         Axes,
         Duplicates,
         Lengths,
+        LettersT,
         Mask,
         Orientation,
         Orientations,
@@ -55,6 +57,7 @@ if _TYPE_CHECKING:
         SegmentedT,
         Tail,
         TensorT,
+        Where,
     )
 
 __all__ = [
@@ -70,6 +73,7 @@ __all__ = [
     "orient",
     "prepare",
     "reverse",
+    "reverse_complement",
     "reverse_segments",
     "reverse_sequence",
     "reverse_subsequences",
@@ -88,6 +92,8 @@ def reverse(
     *,
     mask: Mask | None = None,
     duplicates: Duplicates = "set",
+    where: Where | None = None,
+    batch_axis: SupportsIndex = 0,
     out: TensorT | None = None,
 ) -> TensorT: ...
 
@@ -99,12 +105,14 @@ def reverse(
     *,
     mask: Mask | None = None,
     duplicates: Duplicates = "set",
+    where: Where | None = None,
+    batch_axis: SupportsIndex = 0,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 
 
 @_hinted
-def reverse(x, axes=None, *more, mask=None, duplicates="set", out=None, **others):
+def reverse(x, axes=None, *more, mask=None, duplicates="set", where=None, batch_axis=0, out=None, **others):
     """Reverses whole axes (OpenVINO ``Reverse``).
 
     Parameters
@@ -118,6 +126,10 @@ def reverse(x, axes=None, *more, mask=None, duplicates="set", out=None, **others
         Instead of ``axes``: one boolean per axis. 0 and 1 are accepted too.
     duplicates : {"set", "error"}
         Whether an axis that is named twice is reversed once, or is an error as in ``numpy.flip``.
+    where : array-like of bool, optional
+        One for each entry of ``batch_axis``: those that are false stay as they are.
+    batch_axis : int
+        The axis of a batch with ``where``; negative values count from the end.
     out : array or tensor, optional
         The output, of the same library, type and shape. ``out=x`` reverses in place.
 
@@ -147,6 +159,9 @@ def reverse(x, axes=None, *more, mask=None, duplicates="set", out=None, **others
     """
     if more or others:
         raise _wrong(reverse, others, more=more)
+    if where is not None:
+        axes = _where.resolved(axes, mask, duplicates, x)
+        return _where.reverse(reverse_sequence, x, axes, where, batch_axis, out)
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse(x, axes, mask, duplicates, out)
@@ -166,6 +181,7 @@ def reverse_sequence(
     policy: Policy = "strict",
     align: Align = "start",
     tail: Tail = "keep",
+    where: Where | None = None,
     out: TensorT | None = None,
 ) -> TensorT: ...
 
@@ -181,6 +197,7 @@ def reverse_sequence(
     policy: Policy = "strict",
     align: Align = "start",
     tail: Tail = "keep",
+    where: Where | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 
@@ -196,6 +213,7 @@ def reverse_sequence(
     policy="strict",
     align="start",
     tail="keep",
+    where=None,
     out=None,
     **others,
 ):
@@ -225,6 +243,8 @@ def reverse_sequence(
     tail : {"keep", "zero"}
         Whether the padding stays or becomes zero (zero bytes). References, such as the elements of
         object arrays, cannot become zero.
+    where : array-like of bool, optional
+        One for each sequence: those that are false stay as they are, and their lengths do not matter.
     out : array or tensor, optional
         The output; ``out=x`` reverses in place.
 
@@ -258,6 +278,8 @@ def reverse_sequence(
         raise _wrong(reverse_sequence, others, "lengths", more)
     if time_axis is None or batch_axis is None or batch_first is not None:
         time_axis, batch_axis = _sequence_axes(time_axis, batch_axis, batch_first)
+    if where is not None:
+        lengths = _where.lengths("ReverseSequence", lengths, where, tail)
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
@@ -277,6 +299,7 @@ def reverse_subsequences(
     policy: Policy = "clamp",
     align: Align = "start",
     tail: Tail = "keep",
+    where: Where | None = None,
     out: TensorT | None = None,
 ) -> TensorT: ...
 
@@ -290,6 +313,7 @@ def reverse_subsequences(
     policy: Policy = "clamp",
     align: Align = "start",
     tail: Tail = "keep",
+    where: Where | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 
@@ -303,6 +327,7 @@ def reverse_subsequences(
     policy="clamp",
     align="start",
     tail="keep",
+    where=None,
     out=None,
     **others,
 ):
@@ -328,6 +353,8 @@ def reverse_subsequences(
     tail : {"keep", "zero"}
         Whether the padding stays or becomes zero (zero bytes). References, such as the elements of
         object arrays, cannot become zero.
+    where : array-like of bool, optional
+        One for each lane, as lengths are: lanes that are false stay as they are.
     out : array or tensor, optional
         The output; ``out=x`` reverses in place.
 
@@ -350,6 +377,8 @@ def reverse_subsequences(
     if more or others or lengths is _MISSING or axis is _MISSING:
         missing = "lengths" if lengths is _MISSING else "axis"
         raise _wrong(reverse_subsequences, others, missing, more)
+    if where is not None:
+        lengths = _where.lengths("ReverseSubsequences", lengths, where, tail, axis)
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse_subsequences(x, lengths, axis, policy, align, tail, out)
@@ -365,6 +394,7 @@ def reverse_segments(
     offsets: None = None,
     *,
     axis: SupportsIndex = 0,
+    where: Where | None = None,
     out: None = None,
 ) -> SegmentedT: ...
 
@@ -375,6 +405,7 @@ def reverse_segments(
     offsets: Lengths | None = None,
     *,
     axis: SupportsIndex = 0,
+    where: Where | None = None,
     out: TensorT | None = None,
 ) -> TensorT: ...
 
@@ -385,12 +416,13 @@ def reverse_segments(
     offsets: Lengths | None = None,
     *,
     axis: SupportsIndex = 0,
+    where: Where | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 
 
 @_hinted
-def reverse_segments(x, offsets=None, *more, axis=0, out=None, **others):
+def reverse_segments(x, offsets=None, *more, axis=0, where=None, out=None, **others):
     """Reverses every segment of an axis that is cut by offsets.
 
     For sequences that are packed one behind the other instead of padded: ``cu_seqlens`` of
@@ -408,6 +440,8 @@ def reverse_segments(x, offsets=None, *more, axis=0, out=None, **others):
         most the size of the axis. Not for nested and ragged tensors and list arrays.
     axis : int
         The axis that is cut; negative values count from the end.
+    where : array-like of bool, optional
+        One for each segment: those that are false stay as they are.
     out : array or tensor, optional
         The output; ``out=x`` reverses in place.
 
@@ -420,12 +454,16 @@ def reverse_segments(x, offsets=None, *more, axis=0, out=None, **others):
     >>> x = np.array(list("stressedliveradar.."))
     >>> "".join(retrograde.reverse_segments(x, [0, 8, 12, 17]))
     'dessertsevilradar..'
+    >>> "".join(retrograde.reverse_segments(x, [0, 8, 12, 17], where=[True, False, True]))
+    'dessertsliveradar..'
     >>> retrograde.reverse_segments(x, [0, 8, 5])
     Traceback (most recent call last):
     ValueError: ReverseSegments: offsets[2] is 5, outside [8, 19]
     """
     if more or others:
         raise _wrong(reverse_segments, others, more=more)
+    if where is not None:
+        return _where.reverse_segments(x, offsets, axis, where, out)
     kind = type(x)
     if kind is _ndarray and offsets is not None:
         return _engine.reverse_segments(x, offsets, axis, out)
@@ -435,19 +473,116 @@ def reverse_segments(x, offsets=None, *more, axis=0, out=None, **others):
 
 
 @_overload
+def reverse_complement(
+    x: TensorT,
+    axis: SupportsIndex = -1,
+    *,
+    lengths: Lengths | None = None,
+    offsets: Lengths | None = None,
+    where: Where | None = None,
+    strict: bool = False,
+    rna: bool = False,
+    out: TensorT | None = None,
+) -> TensorT: ...
+
+
+@_overload
+def reverse_complement(
+    x: LettersT,
+    axis: SupportsIndex = -1,
+    *,
+    lengths: Lengths | None = None,
+    offsets: Lengths | None = None,
+    where: Where | None = None,
+    strict: bool = False,
+    rna: bool = False,
+    out: None = None,
+) -> LettersT: ...
+
+
+@_hinted
+def reverse_complement(
+    x, axis=-1, *more, lengths=None, offsets=None, where=None, strict=False, rna=False, out=None, **others
+):
+    """Reverses letters of nucleic acids and complements them, in one pass.
+
+    DNA, RNA and the letters of IUPAC, in either case. A becomes T, and U with ``rna=True``; T and U become A. Other
+    bytes are moved as they are.
+
+    Parameters
+    ----------
+    x : array of uint8 or S1, bytes, str, or an Arrow array of strings
+        The letters, one in each byte. Of an Arrow array, each string is a read.
+    axis : int
+        The axis of the letters; negative values count from the end.
+    lengths : array-like of int, optional
+        One per lane, as for :func:`reverse_subsequences`: how many letters it has. Padding behind them stays.
+    offsets : array-like of int, optional
+        Of reads that are packed one behind the other, as for :func:`reverse_segments`.
+    where : array-like of bool, optional
+        One for each lane, or for each read of ``offsets``: those that are false stay as they are, such as reads of the
+        forward strand.
+    strict : bool
+        Whether other bytes than letters are an error. They are only looked for in what is complemented.
+    rna : bool
+        Whether A becomes U.
+    out : array, optional
+        The output; ``out=x`` works in place.
+
+    Returns
+    -------
+    The same kind as ``x``, or ``out``.
+
+    Examples
+    --------
+    >>> retrograde.reverse_complement(b"GATTACA-n")
+    b'n-TGTAATC'
+    >>> reads = np.frombuffer(b"AACGTTTGCC", np.uint8)
+    >>> retrograde.reverse_complement(reads, offsets=[0, 3, 6, 10], where=[True, False, True]).tobytes()
+    b'GTTGTTGGCA'
+    >>> retrograde.reverse_complement("GAT-ACA", strict=True)
+    Traceback (most recent call last):
+    ValueError: reverse_complement: x[3] is '-' (45), expected one of ACGTURYSWKMBDHVN, in either case
+
+    One-hot arrays with channels in the order ACGT are two flips:
+
+    >>> onehot = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]])
+    >>> retrograde.flip(onehot, (0, 1))
+    array([[0, 0, 1, 0],
+           [0, 0, 0, 1],
+           [0, 0, 0, 1]])
+    """
+    if more or others:
+        raise _wrong(reverse_complement, others, more=more)
+    return _complement.reverse_complement(x, _index(axis), lengths, offsets, where, strict, rna, out)
+
+
+@_overload
 def flip(
-    m: TensorT, axis: Axes | None = None, *, dim: Axes | None = None, dims: Axes | None = None
+    m: TensorT,
+    axis: Axes | None = None,
+    *,
+    dim: Axes | None = None,
+    dims: Axes | None = None,
+    where: Where | None = None,
+    batch_axis: SupportsIndex = 0,
 ) -> TensorT: ...
 
 
 @_overload
 def flip(
-    m: ArrayLike, axis: Axes | None = None, *, dim: Axes | None = None, dims: Axes | None = None
+    m: ArrayLike,
+    axis: Axes | None = None,
+    *,
+    dim: Axes | None = None,
+    dims: Axes | None = None,
+    where: Where | None = None,
+    batch_axis: SupportsIndex = 0,
 ) -> NDArray[Any]: ...
 
 
 @_hinted
-def flip(m, axis=None, *more, dim=None, dims=None, **others):
+def flip(m, axis=None, *more, dim=None, dims=None, where=None, batch_axis=0, **others):
     """Reverses axes, as ``numpy.flip`` does, into a new contiguous array.
 
     Parameters
@@ -459,6 +594,11 @@ def flip(m, axis=None, *more, dim=None, dims=None, **others):
         is named twice is an error.
     dim, dims : int or tuple of int, optional
         The same under PyTorch's names.
+    where : array-like of bool, optional
+        One for each entry of ``batch_axis``: those that are false stay as they are. For random flips
+        of a batch of images.
+    batch_axis : int
+        The axis of a batch with ``where``; negative values count from the end.
 
     Returns
     -------
@@ -470,6 +610,9 @@ def flip(m, axis=None, *more, dim=None, dims=None, **others):
     >>> retrograde.flip(x, 1)
     array([[2, 1, 0],
            [5, 4, 3]])
+    >>> retrograde.flip(x, 1, where=[False, True])
+    array([[0, 1, 2],
+           [5, 4, 3]])
     >>> retrograde.flip(x, (0, 2))
     Traceback (most recent call last):
     numpy.exceptions.AxisError: flip: axis[1]: axis 2 is out of bounds for array of dimension 2
@@ -478,6 +621,8 @@ def flip(m, axis=None, *more, dim=None, dims=None, **others):
         raise _wrong(flip, others, more=more)
     if dim is not None or dims is not None:
         axis = _flipped_axes(axis, dim, dims)
+    if where is not None:
+        return _where.flip(reverse_sequence, m, axis, where, batch_axis)
     if _is_in_rows(m, 0) and (axis is None or type(axis) is int and -m.ndim <= axis < m.ndim):
         return _engine.reverse(m, axis, None, "set", None)
     if _is_torch(type(m)):
@@ -543,8 +688,14 @@ def rot90(m: TensorT, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> TensorT: ..
 def rot90(m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> NDArray[Any]: ...
 
 
+#: The default axes of images, and what each number of turns is in this plane (:mod:`._names`): to tell takes
+#: longer than a small image.
+_IMAGE = (0, 1)
+_TURNS = [_names.rot90(2, turns, _IMAGE) for turns in range(4)]
+
+
 @_hinted
-def rot90(m, k=1, axes=(0, 1), *more, **others):
+def rot90(m, k=1, axes=_IMAGE, *more, **others):
     """Rotates by 90 degrees, as ``numpy.rot90`` does, into a new contiguous array, in one pass.
 
     Parameters
@@ -574,6 +725,8 @@ def rot90(m, k=1, axes=(0, 1), *more, **others):
     """
     if more or others:
         raise _wrong(rot90, others, more=more)
+    if type(m) is _ndarray and m.ndim > 1 and type(k) is int and axes is _IMAGE:
+        return _engine.flip(m, *_TURNS[k % 4])
     return _named("rot90", m, k, axes)
 
 
@@ -646,9 +799,6 @@ def orient(
     >>> batch = np.arange(8).reshape(2, 2, 2)
     >>> retrograde.orient(batch, orientations=[3, "transpose"]).tolist()
     [[[3, 2], [1, 0]], [[4, 6], [5, 7]]]
-    >>> retrograde.orient(x[None], orientations=[9])
-    Traceback (most recent call last):
-    ValueError: orient: orientations[0] is 9, expected 1 to 8 or one of identity, fliplr, rot180, flipud, transpose, rot270, transverse, rot90
     """
     if more or others:
         raise _wrong(orient, others, more=more)

@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from . import _axes, _engine
+from . import _axes, _complement, _engine, _where
 from ._lengths import array_of
 
 
@@ -35,6 +35,51 @@ def apply(name, x, *arguments):
     return _as(x, pa.chunked_array([moved]) if whole is not borrowed else moved)
 
 
+def segments_where(x, offsets, axis, where, out):
+    """The segments of an array, or the lists, for which the mask is true."""
+    if out is not None:
+        raise TypeError("out is not supported: Arrow arrays are immutable")
+    pa, borrowed = _pyarrow(x), _borrowed(x)
+    chunked = isinstance(borrowed, pa.ChunkedArray)
+    whole = borrowed.combine_chunks() if chunked else borrowed
+    if offsets is None or _has_lists(whole.type):
+        moved = reverse_lists(whole, offsets, axis, where)
+    else:
+        _check_axis(axis)
+        moved = _reversed(pa, whole, _where.offsets(offsets, where))
+    return _as(x, pa.chunked_array([moved]) if chunked else moved)
+
+
+def reverse_complement(x, axis, lengths, offsets, where, strict, rna, out):
+    """The letters of every string; a null one stays. ``where`` has one entry for each."""
+    if lengths is not None or offsets is not None or out is not None:
+        raise TypeError("reverse_complement: x is an Arrow array, whose strings have offsets of their own: pass x alone")
+    if type(axis) is not int or axis not in (0, -1):
+        raise ValueError(f"reverse_complement: axis is {axis!r}, expected 0 or -1: strings have one axis")
+    pa, borrowed = _pyarrow(x), _borrowed(x)
+    chunked = isinstance(borrowed, pa.ChunkedArray)
+    whole = borrowed.combine_chunks() if chunked else borrowed
+    kind = whole.type
+    if views := {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(kind):
+        whole = whole.cast(views)
+    wide = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
+    if whole.type not in wide:
+        raise TypeError(f"reverse_complement: x is an Arrow array of type {kind}, expected strings or binary")
+    validity, cuts, data = whole.buffers()
+    cuts = np.frombuffer(cuts, wide[whole.type], len(whole) + 1, whole.offset * wide[whole.type]().itemsize) if len(whole) else np.zeros(1, wide[whole.type])
+    first, last = int(cuts[0]), int(cuts[-1])
+    letters = np.frombuffer(data or b"", np.uint8)[first:last]
+    if "string" in str(kind) and letters.size and letters.max() > 127:
+        raise ValueError("reverse_complement: x has letters beyond ASCII, which take several bytes: pass binary")
+    cuts = cuts - cuts.dtype.type(first)
+    moved = _complement.reverse_complement(letters, 0, None, cuts, where, strict, rna, None)
+    if validity is not None:
+        validity = _packed(pa, _bits(validity, whole))
+    moved = pa.Array.from_buffers(whole.type, len(whole), [validity, pa.py_buffer(cuts), pa.py_buffer(moved)])
+    moved = moved.cast(kind)
+    return _as(x, pa.chunked_array([moved]) if chunked else moved)
+
+
 def flip(x, axes):
     """The whole array, if its axis is one of these."""
     pa, borrowed = _pyarrow(x), _borrowed(x)
@@ -56,15 +101,16 @@ def segments_of(x, axis):
     return values.to_numpy(zero_copy_only=False), offsets, 0
 
 
-def reverse_lists(x, offsets, axis):
-    """Returns an array of the same type. Lists keep their places, null ones too."""
+def reverse_lists(x, offsets, axis, where=None):
+    """Returns an array of the same type. Lists keep their places, null ones too; those that ``where`` does not name are
+    not reversed."""
     if offsets is not None:
         raise TypeError(f"reverse_segments: offsets are given, but x has its own (it is a {type(x).__name__})")
     pa = sys.modules["pyarrow"]
     values, offsets = _parts(pa, x, axis)
     validity = _packed(pa, np.asarray(x.is_valid())) if x.null_count else None
     buffers = [validity] if pa.types.is_fixed_size_list(x.type) else [validity, pa.py_buffer(offsets)]
-    moved = _reversed(pa, values, offsets)
+    moved = _reversed(pa, values, offsets if where is None else _where.offsets(offsets, where))
     return pa.Array.from_buffers(x.type, len(x), buffers, x.null_count, children=[moved])
 
 

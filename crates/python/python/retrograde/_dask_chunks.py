@@ -61,7 +61,8 @@ def _copy(target, source):
 
 def _is_plain(array):
     """Whether it is a NumPy array whose elements are no more than their bytes."""
-    references = array.dtype.hasobject or isinstance(array.dtype, np.dtypes.StringDType)
+    # NumPy 1 has no StringDType, whose kind this is.
+    references = array.dtype.hasobject or array.dtype.kind == "T"
     return type(array) is np.ndarray and not references
 
 

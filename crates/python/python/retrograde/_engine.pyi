@@ -45,6 +45,9 @@ __all__ = [
     "xla_check",
     "xla_handlers",
     "__version__",
+    "Marked",
+    "complements",
+    "look_up",
 ]
 
 __version__: Final[str]
@@ -60,6 +63,14 @@ class Buffer:
         copy: bool | None = None,
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
+
+def complements(rna: bool, /) -> bytes: ...
+def look_up(operator: str, x: Any, table: bytes, out: Any | None, /, *arguments: Any) -> Any: ...
+@final
+class Marked:
+    def __new__(cls, offsets: Any) -> Marked: ...
+    @property
+    def offsets(self) -> Any: ...
 
 @final
 class Maker:

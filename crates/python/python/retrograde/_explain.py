@@ -7,7 +7,7 @@ from typing import Any, Literal, TypedDict
 
 from numpy.typing import ArrayLike
 
-from . import _engine, _kinds
+from . import _engine, _kinds, _where
 from ._hints import hint_for, sequence_axes
 from ._typing import ChunkedArray, Operator, RaggedTensor, Tensor
 
@@ -130,4 +130,5 @@ def bound(
         given["time_axis"], given["batch_axis"] = axes
     if name == "reverse_segments" and given["offsets"] is None:
         x, given["offsets"], given["axis"] = _kinds.segments_of(x, given["axis"])
-    return name, x, given
+    where, batch = given.pop("where"), given.pop("batch_axis") if name == "reverse" else None
+    return (name, x, given) if where is None else _where.bound(name, x, given, where, batch)

@@ -153,9 +153,10 @@ def hint_for(function, others, more=()):
 def _by_keyword(function, others, more):
     """The hint for too many positional arguments: what they would be as keywords."""
     parameters = function.__signature__.parameters.values()
-    keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in _OTHER_WORDS]
-    most = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
     name = function.__name__
+    other_words = (*_OTHER_WORDS, "batch_axis") if name in _WHOLE else _OTHER_WORDS
+    keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in other_words]
+    most = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
     if len(more) > len(keywords):
         return f"{name}() takes at most {most} positional argument{'s' * (most > 1)}, and {most + len(more)} are given"
     named = dict(zip(keywords, more))
@@ -170,8 +171,8 @@ def _call(function, named):
     return f"{function.__module__}.{name}({', '.join(call)})"
 
 
-#: Keywords that say again what others say.
-_OTHER_WORDS = ("batch_first", "dim", "dims")
+#: Keywords that say again what others say, and a mask, which is never meant by its place.
+_OTHER_WORDS = ("batch_first", "dim", "dims", "where")
 _AXES = ("axis", "axes", "dim", "dims")
 
 

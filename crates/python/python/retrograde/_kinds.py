@@ -154,17 +154,13 @@ def _orient_each(x, orientations, axes, batch_axis, out):
         return library.stack(turned, axis=batch) if turned else x
     if out is None:
         out = (np if handler is _array else sys.modules["cupy"]).empty(shape, x.dtype)
-    elif tuple(out.shape) != shape:
-        raise ValueError(f"orient: out has shape {tuple(out.shape)}, expected {shape}")
+    _names.check_output(x, out, shape, each)
     if handler is _array and not x.dtype.hasobject:
         plane = None if axes is None else tuple(axes)
         _engine.orient_each(x, numbers, plane, batch, out)
         return out
-    in_place = out is x
-    if in_place and any(swapped is not None for _, swapped in each):
-        raise ValueError("orient: orientations exchange rows and columns, which does not run in place: pass another out")
     for at, (image, (flipped, swapped)) in enumerate(zip(images, each, strict=True)):
-        to = image if in_place else out[(slice(None),) * batch + (at,)]
+        to = image if out is x else out[(slice(None),) * batch + (at,)]
         reverse(image if swapped is None else image.swapaxes(*swapped), flipped, None, "set", to)
     return out
 
@@ -409,6 +405,9 @@ def _flip_array_like(x, axes, swapped):
     return _engine.flip(_as_array(x), axes, swapped)
 
 
+#: Kinds of tensors on which the engine's functions are called as they are.
+ENGINES = (_array, _array_like, _masked, _cupy, _dlpack)
+
 #: How each kind of tensor flips and turns, by its handler.
 _FLIPS = {
     _array: _engine.flip,
@@ -429,6 +428,8 @@ _STACKS = {_jax: "jax.numpy", _tensorflow: "tensorflow", _lazy.dask: "dask.array
 
 def kept_lengths(lengths):
     """A copy of lengths that nobody else can change. Lengths on a device are the caller's own."""
+    if isinstance(lengths, _engine.Marked):
+        return lengths
     if _is(lengths, "torch", "Tensor"):
         return lengths.detach().clone() if lengths.is_cpu else lengths
     if _is(lengths, "jax", "Array") or _is(lengths, "tensorflow", "Tensor"):

@@ -82,6 +82,14 @@ def orient_each(shape, orientations, axes, batch_axis):
     return turned, batch, numbers, [_oriented(number, *plane) for number in numbers]
 
 
+def check_output(x, out, shape, each):
+    """Raises an error unless a batch can be oriented into this output."""
+    if tuple(out.shape) != shape:
+        raise ValueError(f"orient: out has shape {tuple(out.shape)}, expected {shape}")
+    if out is x and any(swapped is not None for _, swapped in each):
+        raise ValueError("orient: orientations exchange rows and columns, which does not run in place: pass another out")
+
+
 @_torch_private.constant
 def _oriented_shape(*arguments):
     """Compiled programs cannot trace the engine."""

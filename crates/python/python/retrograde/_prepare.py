@@ -8,16 +8,16 @@ from typing import Any, Final, Generic
 import numpy as np
 from numpy import ndarray
 
-from . import _axes, _engine, _kinds
+from . import _axes, _engine, _kinds, _where
 from ._check import check
 from ._explain import bound
-from ._typing import Lengths, Operator, TensorT
+from ._typing import Lengths, Operator, TensorT, Where
 
 
 class Prepared(Generic[TensorT]):
     """A call that was prepared for a tensor: call it with others of the same kind and layout."""
 
-    __slots__ = ("_first", "_function", "_like", "_run", "operator")
+    __slots__ = ("_entries", "_first", "_function", "_like", "_run", "operator")
 
     operator: Final[str]
 
@@ -26,6 +26,12 @@ class Prepared(Generic[TensorT]):
 
         #: The operator's name.
         self.operator, plain, arguments = bound(operator, x, args, kwargs)
+        # Of a batch with a mask: its entries, and the size of the axis that is reversed.
+        self._entries = None
+        if "reverse" in (operator, getattr(operator, "__name__", None)) and kwargs.get("where") is not None:
+            self._entries = x.shape[arguments["batch_axis"]], x.shape[arguments["time_axis"]]
+        if plain is not x and self._entries is not None:
+            raise ValueError("reverse: a call with where is prepared for one axis: prepare one for each")
         if plain is not x:
             raise TypeError(
                 f"reverse_segments: x is of type {type(x).__name__}, which has offsets of its own: prepare a call"
@@ -42,9 +48,13 @@ class Prepared(Generic[TensorT]):
         else:
             _check(self.operator, x, self._first)
 
-    def __call__(self, x: TensorT, lengths: Lengths | None = None, *, out: TensorT | None = None) -> TensorT:
-        """Runs the call on ``x``, with other ``lengths`` (or offsets) if they are given."""
-        if lengths is not None and self.operator == "reverse":
+    def __call__(
+        self, x: TensorT, lengths: Lengths | None = None, *, where: Where | None = None, out: TensorT | None = None
+    ) -> TensorT:
+        """Runs the call on ``x``, with other ``lengths`` (or offsets) if they are given, and with a mask for them."""
+        if where is not None:
+            lengths = self._under(where, lengths)
+        elif lengths is not None and (self.operator == "reverse" or self._entries is not None):
             raise TypeError("reverse has no lengths")
         if self._run is not None and type(x) is ndarray:
             return self._run(x, lengths, out)
@@ -53,6 +63,15 @@ class Prepared(Generic[TensorT]):
             raise ValueError(f"x is {found}; the call was prepared for {self._like}")
         arguments = self._first if lengths is None else {**self._first, _counts(self._first): lengths}
         return self._function(x, **arguments, out=out)
+
+    def _under(self, where, lengths):
+        """The lengths for a mask."""
+        if self._entries is not None:
+            return _where.whole(where, *self._entries)
+        if lengths is None:
+            raise TypeError(f"{self.operator}: where is given without lengths (or offsets), which it is for")
+        _, _, arguments = _where.bound(self.operator, None, {**self._first, _counts(self._first): lengths}, where, None)
+        return arguments[_counts(arguments)]
 
     def __repr__(self) -> str:
         return f"<prepared {self.operator} of {self._like}>"

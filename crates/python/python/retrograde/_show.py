@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from . import _axes, _elements, _engine, _kinds
+from . import _axes, _elements, _engine, _kinds, _where
 from ._check import check
 from ._explain import OPERATORS, bound
 from ._lengths import counted
@@ -112,7 +112,7 @@ def _scene(name, x, arguments):
     # An iterator can be read only once, and the axes are read several times.
     arguments = [list(a) if isinstance(a, Iterator) else a for a in arguments]
     if name != "reverse":
-        arguments[0] = _kinds.kept_lengths(arguments[0])
+        arguments[0] = _kinds.kept_lengths(_where.unmarked(arguments[0]))
     check(name, shape, *arguments, dtype=dtype)
     length = offsets = None
     padding = False, False

@@ -40,6 +40,9 @@ TensorT = TypeVar("TensorT", bound=Tensor)
 #: Tensors with offsets of their own that do not support DLPack.
 SegmentedT = TypeVar("SegmentedT", bound=ChunkedArray | RaggedTensor)
 
+#: Letters that are no tensors: text, bytes, and Arrow arrays.
+LettersT = TypeVar("LettersT", bound=str | bytes | bytearray | ChunkedArray)
+
 Axes: TypeAlias = SupportsIndex | Iterable[SupportsIndex]
 Mask: TypeAlias = Iterable[SupportsIndex | np.bool_]
 #: Two axes.
@@ -48,6 +51,8 @@ Plane: TypeAlias = Iterable[SupportsIndex]
 Orientation: TypeAlias = SupportsIndex | str
 Orientations: TypeAlias = Iterable[SupportsIndex | str]
 Lengths: TypeAlias = ArrayLike | Tensor
+#: A boolean for each sequence, lane, segment or entry of a batch.
+Where: TypeAlias = ArrayLike | Tensor
 # Two of them, because stubtest misreads one Literal with two values.
 Duplicates: TypeAlias = Literal["set"] | Literal["error"]
 Policy: TypeAlias = Literal["strict"] | Literal["clamp"]

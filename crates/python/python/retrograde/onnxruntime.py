@@ -1,4 +1,4 @@
-"""Runs reversals in models of ONNX Runtime (1.23 and later), without changing the models.
+"""Runs reversals in models of ONNX Runtime (1.23.2 and later), without changing the models.
 
 >>> import retrograde.onnxruntime
 >>> session = retrograde.onnxruntime.session("model.onnx")  # doctest: +SKIP
@@ -18,6 +18,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import tempfile
 import threading
 import warnings
@@ -37,8 +38,8 @@ __all__ = ["NAME", "Claim", "Claims", "devices", "explain", "library_path", "reg
 NAME = "RetrogradeExecutionProvider"
 #: The name that the library is registered under.
 _LIBRARY = "retrograde"
-#: The oldest version that loads execution providers from libraries.
-_OLDEST = (1, 23)
+#: The oldest version that loads execution providers from libraries and copies tensors for them (1.23.0 does not).
+_OLDEST = (1, 23, 2)
 #: The oldest version that finds them by name. Older ones use the CPU provider without a warning.
 _BY_NAME = (1, 25)
 #: A model without nodes: IR version 8, an empty graph "g", opset 13.
@@ -255,7 +256,7 @@ def _provider_options(policy, min_bytes, strings):
 
 def _register():
     if _version() < _OLDEST:
-        raise RuntimeError(f"onnxruntime {_ort.__version__} is too old, 1.23 or later is needed")
+        raise RuntimeError(f"onnxruntime {_ort.__version__} is too old, 1.23.2 or later is needed")
     with _lock:
         if not _devices():
             _ort.register_execution_provider_library(_LIBRARY, library_path())
@@ -273,5 +274,4 @@ def _devices():
 
 
 def _version():
-    major, minor = _ort.__version__.split(".")[:2]
-    return int(major), int(minor)
+    return tuple(int(re.match(r"\d+", number)[0]) for number in _ort.__version__.split(".")[:3])

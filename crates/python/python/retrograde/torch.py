@@ -31,13 +31,23 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function
 
-from . import _axes, _engine, _names, _torch_gradients, _torch_native, _torch_private, _torch_quantized, _torch_sharding
+from . import (
+    _axes,
+    _engine,
+    _names,
+    _torch_gradients,
+    _torch_native,
+    _torch_private,
+    _torch_quantized,
+    _torch_sharding,
+    _where,
+)
 from ._hints import MISSING, check_oriented, flipped_axes, hinted, missing_offsets, sequence_axes, wrong
 from ._lengths import array_of, counted
 from ._torch_native import install, installed, native, uninstall
 from ._torch_operators import IS_NATIVE, LARGE, OPERATORS, PACKED, large, large_in_rows, like_in_rows
 from ._torch_packed import reverse_packed
-from ._typing import Align, Axes, Duplicates, Lengths, Mask, Orientation, Orientations, Plane, Policy, Tail
+from ._typing import Align, Axes, Duplicates, Lengths, Mask, Orientation, Orientations, Plane, Policy, Tail, Where
 
 __all__ = [
     "flip",
@@ -65,6 +75,8 @@ def reverse(
     *more: NoReturn,
     mask: Mask | None = None,
     duplicates: Duplicates = "set",
+    where: Where | None = None,
+    batch_axis: SupportsIndex = 0,
     out: Tensor | None = None,
     **others: NoReturn,
 ) -> Tensor:
@@ -75,6 +87,8 @@ def reverse(
     """
     if more or others:
         raise wrong(reverse, others, more=more)
+    if where is not None:
+        return _where.reverse(reverse_sequence, x, _where.resolved(axes, mask, duplicates, x), where, batch_axis, out)
     if type(x) is Tensor and not _is_compiling():
         done = _make_reverse(x, axes, mask, duplicates, out)
         if done is not None:
@@ -93,6 +107,7 @@ def reverse_sequence(
     policy: Policy = "strict",
     align: Align = "start",
     tail: Tail = "keep",
+    where: Where | None = None,
     out: Tensor | None = None,
     **others: NoReturn,
 ) -> Tensor:
@@ -108,6 +123,8 @@ def reverse_sequence(
         time_axis, batch_axis = 1, 0
     elif time_axis is None or batch_axis is None or batch_first is not None:
         time_axis, batch_axis = sequence_axes(time_axis, batch_axis, batch_first)
+    if where is not None:
+        lengths = _where.lengths("ReverseSequence", lengths, where, tail)
     if type(x) is Tensor and not _is_compiling():
         done = _make_reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
         if done is not None:
@@ -124,6 +141,7 @@ def reverse_subsequences(
     policy: Policy = "clamp",
     align: Align = "start",
     tail: Tail = "keep",
+    where: Where | None = None,
     out: Tensor | None = None,
     **others: NoReturn,
 ) -> Tensor:
@@ -134,6 +152,8 @@ def reverse_subsequences(
     """
     if more or others or lengths is MISSING or axis is MISSING:
         raise wrong(reverse_subsequences, others, "lengths" if lengths is MISSING else "axis", more)
+    if where is not None:
+        lengths = _where.lengths("ReverseSubsequences", lengths, where, tail, axis)
     if type(x) is Tensor and not _is_compiling():
         done = _make_reverse_subsequences(x, lengths, axis, policy, align, tail, out)
         if done is not None:
@@ -147,6 +167,7 @@ def reverse_segments(
     offsets: Lengths | None = None,
     *more: NoReturn,
     axis: SupportsIndex = 0,
+    where: Where | None = None,
     out: Tensor | None = None,
     **others: NoReturn,
 ) -> Tensor:
@@ -162,6 +183,8 @@ def reverse_segments(
     """
     if more or others:
         raise wrong(reverse_segments, others, more=more)
+    if where is not None:
+        return _segments_where(x, offsets, axis, where, out)
     return _segments(x, offsets, axis, out)
 
 
@@ -172,6 +195,8 @@ def flip(
     *more: NoReturn,
     dim: Axes | None = None,
     dims: Axes | None = None,
+    where: Where | None = None,
+    batch_axis: SupportsIndex = 0,
     **others: NoReturn,
 ) -> Tensor:
     """Reverses axes into a contiguous tensor; see :func:`retrograde.flip`.
@@ -183,6 +208,8 @@ def flip(
         raise wrong(flip, others, more=more)
     if dim is not None or dims is not None:
         axis = flipped_axes(axis, dim, dims)
+    if where is not None:
+        return _where.flip(reverse_sequence, m, axis, where, batch_axis)
     if type(m) is Tensor and not _is_compiling():
         done = _make_flip(m, axis)
         if done is not None:
@@ -268,10 +295,7 @@ def _orient(x, orientation, axes, orientations, batch_axis, out):
         turned = [_flip(m if swapped is None else m.transpose(*swapped), axes, None, "set", None) for m, (axes, swapped) in images]
         return torch.stack(turned, batch) if turned else x.clone()
     _check_output(x, out)
-    if tuple(out.shape) != shape:
-        raise ValueError(f"orient: out has shape {tuple(out.shape)}, expected {shape}")
-    if out is x and any(swapped is not None for _, swapped in each):
-        raise ValueError("orient: orientations exchange rows and columns, which does not run in place: pass another out")
+    _names.check_output(x, out, shape, each)
     for (image, (axes, swapped)), to in zip(images, out.unbind(batch), strict=True):
         _reverse(image if swapped is None else image.transpose(*swapped), axes, None, "set", image if out is x else to)
     return out
@@ -555,6 +579,37 @@ def _segments(x, offsets, axis, out):
     return torch.nested.nested_tensor_from_jagged(
         _reverse_segments(values, offsets, cut, None), offsets, jagged_dim=cut + 1
     )
+
+
+def _segments_where(x, offsets, axis, where, out):
+    """``reverse_segments`` with a mask: on the engine, with a gradient that is the same call."""
+    if offsets is None:
+        values, offsets, cut = _segments_of(x, axis)
+        moved = _segments_where(values, offsets, cut, where, out)
+        return torch.nested.nested_tensor_from_jagged(moved, offsets, jagged_dim=cut + 1)
+    _check(x)
+    marked = _where.offsets(offsets if isinstance(offsets, Tensor) else array_of(offsets), where)
+    if out is None:
+        return _MarkedSegments.apply(x, marked, axis)
+    _check_output(x, out)
+    if _is_recording() and (x.requires_grad or out.requires_grad):
+        raise TypeError("reverse_segments: with where, out has no gradient: leave out= away, or use torch.no_grad()")
+    return _engine.reverse_segments(x, marked, axis, out, out is not x)
+
+
+class _MarkedSegments(torch.autograd.Function):
+    @staticmethod
+    def forward(x, marked, axis):
+        x = x.detach().resolve_conj().resolve_neg()
+        return _engine.reverse_segments(x, marked, axis, torch.empty_like(x), True)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        _, ctx.marked, ctx.axis = inputs
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return _MarkedSegments.apply(gradient, ctx.marked, ctx.axis), None, None
 
 
 def _segments_of(x, axis):

@@ -87,7 +87,7 @@ fn launch<'r>(
     };
     let given = prepared
         .lengths()
-        .map(|tensor| CudaLengths::Device(tensor.layout().dtype(), there(tensor)));
+        .map(|tensor| CudaLengths::Device(tensor.layout().dtype(), there(&tensor)));
     let memory = target.memory();
     // SAFETY: as above; only the handler writes to a result.
     let output = unsafe { DeviceMut::from_raw(memory.as_ptr().addr() as u64, memory.len()) };

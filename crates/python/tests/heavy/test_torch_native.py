@@ -37,7 +37,7 @@ def test_says_which_operators_and_why():
 
 
 @needed
-def test_the_operators_are_the_librarys():
+def test_the_operators_are_those_of_the_library():
     for name in ("reverse", "flip", "reverse_sequence", "reverse_subsequences", "reverse_segments"):
         for end in ("", "_", "_out"):
             table = torch._C._dispatch_dump_table(f"retrograde::{name}{end}")

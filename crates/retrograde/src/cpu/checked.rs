@@ -4,6 +4,7 @@ use super::execute::{Checks, reader_of};
 use crate::error::ExecuteError;
 use crate::lengths::LengthsMemory;
 use crate::plan::Plan;
+use crate::table::Table;
 use crate::tensor::{Memory, MemoryMut};
 
 /// A plan with lengths that have been checked: the proof that its pieces need.
@@ -29,6 +30,7 @@ use crate::tensor::{Memory, MemoryMut};
 pub struct Checked<'a> {
     plan: &'a Plan,
     lengths: Option<LengthsMemory<'a>>,
+    table: Option<&'a Table>,
 }
 
 /// A piece of a plan, with the lengths that were checked for all of it.
@@ -36,6 +38,7 @@ pub struct Checked<'a> {
 pub struct Piece<'a> {
     plan: Plan,
     lengths: Option<LengthsMemory<'a>>,
+    table: Option<&'a Table>,
 }
 
 impl<'a> Checked<'a> {
@@ -45,7 +48,12 @@ impl<'a> Checked<'a> {
         if let Some(reader) = reader_of(plan, lengths) {
             reader.check_all()?;
         }
-        Ok(Checked { plan, lengths })
+        Ok(Checked { plan, lengths, table: None })
+    }
+
+    /// The same with a table, which was checked.
+    pub(crate) fn table(self, table: Option<&'a Table>) -> Self {
+        Checked { table, ..self }
     }
 
     /// The plan.
@@ -61,15 +69,15 @@ impl<'a> Checked<'a> {
     /// Cuts the plan into pieces that write about this many bytes each, as [`Plan::pieces`]
     /// does. They may run in any order.
     pub fn pieces(&self, bytes: usize) -> impl ExactSizeIterator<Item = Piece<'a>> + use<'a> {
-        let lengths = self.lengths;
-        self.plan.pieces(bytes).map(move |plan| Piece { plan, lengths })
+        let (lengths, table) = (self.lengths, self.table);
+        self.plan.pieces(bytes).map(move |plan| Piece { plan, lengths, table })
     }
 
     /// Cuts a plan that [fits in place](Plan::fits_in_place) into pieces that do, as
     /// [`Plan::pieces_in_place`] does.
     pub fn pieces_in_place(&self, bytes: usize) -> impl Iterator<Item = Piece<'a>> + use<'a> {
-        let lengths = self.lengths;
-        self.plan.pieces_in_place(bytes).map(move |plan| Piece { plan, lengths })
+        let (lengths, table) = (self.lengths, self.table);
+        self.plan.pieces_in_place(bytes).map(move |plan| Piece { plan, lengths, table })
     }
 }
 
@@ -85,7 +93,7 @@ impl Piece<'_> {
         src: impl Into<Memory<'m>>,
         dst: impl Into<MemoryMut<'m>>,
     ) -> Result<(), ExecuteError> {
-        Checks::but_lengths(&self.plan).copy(src.into(), self.lengths, dst.into())
+        Checks::but_lengths(&self.plan, self.table).copy(src.into(), self.lengths, dst.into())
     }
 
     /// Runs the piece in place, on the memory of the whole plan.
@@ -93,6 +101,6 @@ impl Piece<'_> {
         &self,
         memory: impl Into<MemoryMut<'m>>,
     ) -> Result<(), ExecuteError> {
-        Checks::but_lengths(&self.plan).reverse(self.lengths, memory.into())
+        Checks::but_lengths(&self.plan, self.table).reverse(self.lengths, memory.into())
     }
 }

@@ -9,6 +9,7 @@ use super::kernels::blocks::Blocks;
 use super::kernels::columns::Columns;
 use super::kernels::lanes::Lanes;
 use super::kernels::lengths::{Check, Fill};
+use super::kernels::look_up::LookUp;
 use super::kernels::packed_rows::PackedRow;
 use super::kernels::packed_swaps::PackedSwaps;
 use super::kernels::rows::Rows;
@@ -29,14 +30,14 @@ macro_rules! kernels {
         $then! { $($argument)*;
             all rows(&Rows) => (|job| kernels::rows::run::<V>(job, stream_copy));
             all lanes(&Lanes<'_>) => (|job| kernels::lanes::run::<V>(job, stream_copy));
-            all short_lanes(&ShortLanes<'_>) =>
-                (|job| kernels::short_lanes::run::<V>(job, stream_copy));
+            all short_lanes(&ShortLanes<'_>) => kernels::short_lanes::run::<V>;
             wide stream_copy(&mut StreamCopy<'_>) => kernels::runs::stream_copy::<V>;
             wide blocks(&Blocks<'_>) => (|job| kernels::blocks::run::<V>(job, stream_copy));
             all columns(&Columns<'_>) => (|job| kernels::columns::run::<V>(job, narrow::columns));
             all segments(&Segments<'_>) => (|job| kernels::segments::run::<V>(job, stream_copy));
-            all tiles(&Tiles) => kernels::tiles::run::<V>;
+            all tiles(&Tiles) => (|job| kernels::tiles::run::<V>(job, narrow::tiles));
             all swaps(&Swaps) => (|job| kernels::swaps::run::<V>(job, rows));
+            wide look_up(&LookUp<'_>) => kernels::look_up::run::<V>;
             loops fill(&mut Fill<'_>) => kernels::lengths::fill;
             loops check(&mut Check) => kernels::lengths::check;
             loops bit_lines(&BitLines) => kernels::bit_lines::run;

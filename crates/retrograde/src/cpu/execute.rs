@@ -8,6 +8,7 @@ use super::run;
 use crate::error::ExecuteError;
 use crate::lengths::LengthsMemory;
 use crate::plan::Plan;
+use crate::table::Table;
 use crate::tensor::{Memory, MemoryMut};
 
 /// Runs a plan from `src` to `dst`.
@@ -53,7 +54,7 @@ impl Program {
         lengths: Option<LengthsMemory<'_>>,
         dst: MemoryMut<'_>,
     ) -> Result<(), ExecuteError> {
-        Checks { program: Some(self), ..Checks::of(&self.plan) }.copy(src, lengths, dst)
+        self.checks().copy(src, lengths, dst)
     }
 
     /// Runs it on one memory, as [`execute_in_place`] does.
@@ -62,7 +63,11 @@ impl Program {
         lengths: Option<LengthsMemory<'_>>,
         memory: MemoryMut<'_>,
     ) -> Result<(), ExecuteError> {
-        Checks { program: Some(self), ..Checks::of(&self.plan) }.reverse(lengths, memory)
+        self.checks().reverse(lengths, memory)
+    }
+
+    fn checks(&self) -> Checks<'_> {
+        Checks { program: Some(self), table: self.table.as_ref(), ..Checks::of(&self.plan) }
     }
 }
 
@@ -73,17 +78,19 @@ pub(super) struct Checks<'a> {
     program: Option<&'a Program>,
     /// Whether the lengths have been checked.
     checked: bool,
+    /// What is looked up in what is reversed.
+    table: Option<&'a Table>,
 }
 
 impl<'a> Checks<'a> {
     /// All checks.
     fn of(plan: &'a Plan) -> Self {
-        Checks { plan, program: None, checked: false }
+        Checks { plan, program: None, checked: false, table: None }
     }
 
     /// All but those of the lengths, which have been checked.
-    pub(super) fn but_lengths(plan: &'a Plan) -> Self {
-        Checks { plan, program: None, checked: true }
+    pub(super) fn but_lengths(plan: &'a Plan, table: Option<&'a Table>) -> Self {
+        Checks { plan, program: None, checked: true, table }
     }
 
     /// From one memory to another.
@@ -120,8 +127,8 @@ impl<'a> Checks<'a> {
         // do not overlap, and the output is initialised where the plan merges bytes.
         unsafe {
             match self.program {
-                Some(program) => run::copy(plan, &program.route, src, dst, lengths),
-                None => run::copy(plan, &Route::of(plan), src, dst, lengths),
+                Some(program) => run::copy(plan, &program.route, src, dst, lengths, self.table),
+                None => run::copy(plan, &Route::of(plan), src, dst, lengths, self.table),
             }
         }
         Ok(())
@@ -166,7 +173,7 @@ impl<'a> Checks<'a> {
         };
         if let Some(program) = program {
             // SAFETY: passed on.
-            unsafe { run::reverse(self.plan, program, memory, lengths) };
+            unsafe { run::reverse(self.plan, program, memory, lengths, self.table) };
         }
     }
 

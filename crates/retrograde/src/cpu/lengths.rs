@@ -24,8 +24,32 @@ const FEW: usize = 64;
 pub(super) enum Bounds<'a> {
     /// Adjacent segments: each starts at one bound and ends at the next.
     Segments(&'a [usize]),
-    /// Steps behind the last segment, which keep their order.
+    /// The same with a bit for each, whether it is reversed: only of [`LengthReader::each_group`].
+    Marked(&'a [usize], &'a [u64]),
+    /// Steps which keep their order: segments that are not marked, or what is behind the last one.
     Rest(Range<usize>),
+}
+
+/// Visits adjacent segments, of which a bit says whether it is reversed.
+pub(super) fn visit_marked(
+    bounds: &[usize],
+    marks: &[u64],
+    steps: &Range<usize>,
+    visit: &mut dyn FnMut(Bounds<'_>),
+) {
+    let moves = |segment: usize| marks[segment / 64] >> (segment % 64) & 1 == 1;
+    let mut first = 0;
+    while first + 1 < bounds.len() {
+        let end = (first + 1..bounds.len() - 1).find(|&at| moves(at) != moves(first));
+        let end = end.unwrap_or(bounds.len() - 1);
+        let rest = bounds[first].max(steps.start)..bounds[end].min(steps.end);
+        match moves(first) {
+            true => visit(Bounds::Segments(&bounds[first..=end])),
+            false if rest.is_empty() => {}
+            false => visit(Bounds::Rest(rest)),
+        }
+        first = end;
+    }
 }
 
 /// The type of bounds that have been read.
@@ -109,7 +133,10 @@ impl<'a> LengthReader<'a> {
 
     #[inline(always)]
     fn fill_job<'h>(&self, offset: isize, stride: isize, prefix_lens: &'h mut [usize]) -> Fill<'h> {
-        Fill { values: self.values(offset, stride), limit: self.plan.limit as u64, prefix_lens }
+        // Marked offsets are clamped when their marks have been taken off.
+        let marked = self.plan.meaning == Meaning::MarkedOffsets;
+        let limit = if marked { u64::MAX } else { self.plan.limit as u64 };
+        Fill { values: self.values(offset, stride), limit, prefix_lens }
     }
 
     #[inline(always)]
@@ -125,8 +152,10 @@ impl<'a> LengthReader<'a> {
         if !plan.needs_check() {
             return Ok(());
         }
-        if plan.meaning == Meaning::Offsets {
-            return self.check_offsets();
+        match plan.meaning {
+            Meaning::Lengths => {}
+            Meaning::Offsets => return self.check_offsets(),
+            Meaning::MarkedOffsets => return self.check_marked(),
         }
         let most = match plan.policy {
             LengthPolicy::Strict => plan.limit as u64,
@@ -188,6 +217,30 @@ impl<'a> LengthReader<'a> {
         })
     }
 
+    /// The same of marked offsets.
+    fn check_marked(&self) -> Result<(), ExecuteError> {
+        let mut low = 0;
+        for ordinal in 0..self.row().0 {
+            let value = self.marked(ordinal) >> 1;
+            let high = if ordinal == 0 { 0 } else { self.plan.limit };
+            if value < low as i64 || value as u64 > high as u64 {
+                let value = i128::from(value);
+                return Err(ExecuteError::OffsetOutOfRange { ordinal, value, low, high });
+            }
+            low = value as usize;
+        }
+        Ok(())
+    }
+
+    /// A marked offset as it is.
+    fn marked(&self, at: usize) -> i64 {
+        let (count, stride) = self.row();
+        debug_assert!(at < count);
+        let values = self.values(self.plan.first as isize + stride * at as isize, stride);
+        // SAFETY: one of the plan's offsets, inside the reach that the memory covers.
+        unsafe { lengths::marked(values) }
+    }
+
     /// The number of offsets and the bytes from one to the next.
     fn row(&self) -> (usize, isize) {
         self.plan.dims.last().copied().unwrap_or((1, 0))
@@ -195,9 +248,17 @@ impl<'a> LengthReader<'a> {
 
     /// The offsets of segments that have a step in `steps`: visits them in groups, each as the
     /// ascending bounds of adjacent segments, and finally what is behind the last one as a range
-    /// of its own. Bounds may lie outside `steps`. All of them are clamped to the axis and ascend, even if another thread changes
-    /// them.
+    /// of its own. So are segments that are not marked, if offsets are. Bounds may lie outside `steps`.
+    /// All of them are clamped to the axis and ascend, even if another thread changes them.
     pub(super) fn each_bounds(&self, steps: Range<usize>, mut visit: impl FnMut(Bounds<'_>)) {
+        self.each_group(steps.clone(), |bounds| match bounds {
+            Bounds::Marked(bounds, marks) => visit_marked(bounds, marks, &steps, &mut visit),
+            bounds => visit(bounds),
+        });
+    }
+
+    /// The same, with all segments of a group together if offsets are marked.
+    pub(super) fn each_group(&self, steps: Range<usize>, mut visit: impl FnMut(Bounds<'_>)) {
         // Compiled once: what is called is called for many bounds at a time.
         self.visit_bounds(steps, &mut visit);
     }
@@ -208,8 +269,12 @@ impl<'a> LengthReader<'a> {
         }
         let (count, stride) = self.row();
         let first = self.plan.first as isize;
-        // SAFETY: `at` is below the number of offsets.
-        let value = |at: usize| unsafe { self.at(first + stride * at as isize) };
+        let (limit, marked) = (self.plan.limit, self.plan.meaning == Meaning::MarkedOffsets);
+        let value = |at: usize| match marked {
+            true => ((self.marked(at).max(0) as usize) >> 1).min(limit),
+            // SAFETY: `at` is below the number of offsets.
+            false => unsafe { self.at(first + stride * at as isize) },
+        };
         // The last offset that is not beyond the first step: by bisection.
         let (mut low, mut high) = (0, count);
         while high - low > 1 {
@@ -225,15 +290,31 @@ impl<'a> LengthReader<'a> {
             many = [0; GROUP + 1];
             &mut many
         };
+        let mut marks = [0u64; GROUP / 64 + 1];
         let mut last = value(low).min(steps.start);
         bounds[0] = last;
+        let mut moves = !marked || self.marked(low) & 1 == 1;
         let mut next = low + 1;
         while next < count && last < steps.end {
             let group = (bounds.len() - 1).min(count - next);
             let read = &mut bounds[1..=group];
-            // SAFETY: offsets `next..next + group` are the plan's, and `bounds` are initialised.
-            let descends = unsafe {
+            // SAFETY: offsets `next..next + group` are the plan's.
+            unsafe {
                 self.fill_with(Isa::current(), first + stride * next as isize, stride, read);
+            }
+            if marked {
+                marks[0] = u64::from(moves);
+                for (at, bound) in (1..).zip(&mut *read) {
+                    if at % 64 == 0 {
+                        marks[at / 64] = 0;
+                    }
+                    marks[at / 64] |= (*bound as u64 & 1) << (at % 64);
+                    *bound = (*bound >> 1).min(limit);
+                }
+                moves = marks[group / 64] >> (group % 64) & 1 == 1;
+            }
+            // SAFETY: `bounds` are initialised.
+            let descends = unsafe {
                 let (first, stride) = (bounds.as_ptr().cast(), size_of::<usize>() as isize);
                 descends(Values { first, stride, dtype: BOUNDS }, group + 1)
             };
@@ -244,7 +325,10 @@ impl<'a> LengthReader<'a> {
                 }
             }
             last = bounds[group];
-            visit(Bounds::Segments(&bounds[..=group]));
+            match marked {
+                true => visit(Bounds::Marked(&bounds[..=group], &marks)),
+                false => visit(Bounds::Segments(&bounds[..=group])),
+            }
             bounds[0] = last;
             next += group;
         }

@@ -6,6 +6,7 @@
 mod orient;
 mod orient_each;
 mod reverse;
+mod reverse_batch;
 mod reverse_segments;
 mod reverse_sequence;
 mod reverse_subsequences;
@@ -13,24 +14,46 @@ mod reverse_subsequences;
 pub use orient::Orient;
 pub use orient_each::OrientEach;
 pub use reverse::{Reverse, ReverseMode};
+pub use reverse_batch::ReverseBatch;
 pub use reverse_segments::ReverseSegments;
 pub use reverse_sequence::ReverseSequence;
 pub use reverse_subsequences::ReverseSubsequences;
 
 use crate::error::{Error, Operator};
 use crate::layout::Layout;
-use crate::lengths::{ANY_INTEGER, Lengths};
+use crate::lengths::{ANY_INTEGER, Lengths, Tail};
+use crate::mask::{Held, Mask, lengths_where};
 use crate::plan::Plan;
 use crate::tensor::TensorRef;
 
 /// Only operators of this crate take lengths.
 pub(crate) mod sealed {
     use crate::error::Error;
-    use crate::layout::Shape;
+    use crate::layout::{Layout, Shape};
+    use crate::lengths::Lengths;
+    use crate::mask::{Held, Mask};
+    use crate::plan::Plan;
 
-    pub trait Lanes {
+    pub trait Lanes: Sized {
         /// The shape that lengths must have for an input of this shape.
         fn lanes(&self, input: &[usize]) -> Result<Shape, Error>;
+
+        /// Checks the operands and lowers them to a plan; with `marks`, for a table.
+        fn lower(
+            &self,
+            src: &Layout,
+            lengths: &Layout,
+            dst: &Layout,
+            marks: bool,
+        ) -> Result<Plan, Error>;
+
+        /// The operator and its lengths with a mask folded into them.
+        fn masked<'a>(
+            &self,
+            lengths: &Lengths<'a>,
+            mask: &Mask<'_>,
+            input: &[usize],
+        ) -> Result<(Self, Held<'a>), Error>;
     }
 }
 
@@ -54,7 +77,14 @@ pub trait LengthsOperator: sealed::Lanes {
     }
 
     /// Checks the operands and lowers them to a plan.
-    fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error>;
+    fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
+        self.lower(src, lengths, dst, false)
+    }
+
+    /// The same for a program that [looks elements up](crate::cpu::Program::looking_up).
+    fn plan_for_table(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
+        self.lower(src, lengths, dst, true)
+    }
 }
 
 /// An operator with its lengths.
@@ -62,6 +92,34 @@ pub trait LengthsOperator: sealed::Lanes {
 pub struct WithLengths<'a, O> {
     pub(crate) operator: O,
     pub(crate) lengths: Lengths<'a>,
+    pub(crate) mask: Option<Mask<'a>>,
+}
+
+impl<'a, O: LengthsOperator> WithLengths<'a, O> {
+    fn new(operator: O, lengths: Lengths<'a>) -> Self {
+        WithLengths { operator, lengths, mask: None }
+    }
+
+    /// Reverses only those sequences, lanes or segments whose entry is true. The others stay as they
+    /// are, and their lengths are not looked at; offsets are all checked.
+    ///
+    /// ```
+    /// use retrograde::prelude::*;
+    ///
+    /// let x = *b"stressedliveradar";
+    /// let words = ReverseSegments::along(0).offsets(&[0, 8, 12, 17]).where_(&[true, false, true]);
+    /// assert_eq!(&words.to_vec(&x, &[17])?, b"dessertsliveradar");
+    ///
+    /// let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
+    /// let y = rows.lengths(&[3, 2]).where_(&[false, true]).to_vec(&[1, 2, 3, 4, 5, 6], &[2, 3])?;
+    /// assert_eq!(y, [1, 2, 3, 5, 4, 6]);
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    #[must_use]
+    pub fn where_(mut self, mask: impl Into<Mask<'a>>) -> Self {
+        self.mask = Some(mask.into());
+        self
+    }
 }
 
 /// What every operator asks of its output.
@@ -105,6 +163,22 @@ fn check_lengths_type(operator: Operator, lengths: &Layout) -> Result<(), Error>
         return Ok(());
     }
     Err(Error::LengthsType { operator, dtype: lengths.dtype(), allowed: ANY_INTEGER })
+}
+
+/// Folds a mask into lengths.
+fn masked_lengths<'a, O: LengthsOperator>(
+    operator: &O,
+    tail: Tail,
+    lengths: &Lengths<'a>,
+    mask: &Mask<'_>,
+    input: &[usize],
+) -> Result<Held<'a>, Error> {
+    if tail == Tail::Zero {
+        return Err(Error::WhereTail { operator: O::OPERATOR });
+    }
+    let lengths = operator.shaped(lengths, input)?;
+    check_lengths(O::OPERATOR, lengths.layout(), &operator.lanes(input)?)?;
+    lengths_where(O::OPERATOR, &lengths, mask)
 }
 
 /// Resolves an axis that may count from the end.

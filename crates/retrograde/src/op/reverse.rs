@@ -1,6 +1,6 @@
 //! Reverse: whole axes, by the rules of OpenVINO Reverse-1.
 
-use super::{check_output, resolve_axis};
+use super::{ReverseBatch, check_output, resolve_axis};
 use crate::dtype::DType;
 use crate::error::{Error, Operator};
 use crate::layout::Layout;
@@ -103,6 +103,12 @@ impl Reverse {
         self
     }
 
+    /// On a batch along this axis, of which a [mask](ReverseBatch::where_) says which entries are
+    /// reversed.
+    pub fn batch(self, batch_axis: i64) -> ReverseBatch {
+        ReverseBatch::new(self, batch_axis)
+    }
+
     /// Along the axes that a tensor names, as OpenVINO's second input does: 1-D, of any
     /// integer type for [`ReverseMode::Index`], of booleans for [`ReverseMode::Mask`].
     pub fn from_tensor(mode: ReverseMode, axes: &TensorRef<'_>) -> Result<Self, Error> {
@@ -131,7 +137,7 @@ impl Reverse {
     }
 
     /// Which axes of a tensor of this rank are reversed.
-    fn flips(&self, rank: usize) -> Result<SmallVec<[bool; 8]>, Error> {
+    pub(super) fn flips(&self, rank: usize) -> Result<SmallVec<[bool; 8]>, Error> {
         match &self.which {
             Which::All => Ok(SmallVec::from_elem(true, rank)),
             Which::Mask(mask) if mask.len() != rank => {

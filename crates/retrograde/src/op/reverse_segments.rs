@@ -1,9 +1,11 @@
 //! ReverseSegments: one axis cut by offsets, each segment reversed.
 
 use super::{LengthsOperator, WithLengths, check_output, resolve_axis, sealed};
+use crate::dtype::DType;
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
 use crate::lengths::{ANY_INTEGER, Align, LengthPolicy, Lengths, Tail};
+use crate::mask::{Held, Mask, offsets_where};
 use crate::plan::{Flow, LengthsSource, Meaning, Plan};
 use crate::tensor::TensorRef;
 use smallvec::smallvec;
@@ -33,17 +35,36 @@ const OPERATOR: Operator = Operator::ReverseSegments;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReverseSegments {
     axis: i64,
+    marked: bool,
 }
 
 impl ReverseSegments {
     /// Along this axis, which may count from the end.
     pub fn along(axis: i64) -> Self {
-        ReverseSegments { axis }
+        ReverseSegments { axis, marked: false }
+    }
+
+    /// With offsets that are marked: of type i64, each twice what it would be, and one more where the
+    /// segment that it starts is reversed. The others stay. This is what [`where_`](WithLengths::where_)
+    /// makes, for callers that make it themselves, such as on a device.
+    ///
+    /// ```
+    /// use retrograde::prelude::*;
+    ///
+    /// let marked = [0 * 2 + 1, 3 * 2, 5 * 2];
+    /// let y = ReverseSegments::along(0).marked().offsets(&marked).to_vec(b"abcde", &[5])?;
+    /// assert_eq!(y, b"cbade");
+    /// # Ok::<(), retrograde::Error>(())
+    /// ```
+    #[must_use]
+    pub fn marked(mut self) -> Self {
+        self.marked = true;
+        self
     }
 
     /// Binds offsets: one more than segments.
     pub fn offsets<'a>(&self, offsets: impl Into<Lengths<'a>>) -> WithLengths<'a, Self> {
-        WithLengths { operator: self.clone(), lengths: offsets.into() }
+        WithLengths::new(self.clone(), offsets.into())
     }
 
     fn checked_axis(&self, rank: usize) -> Result<usize, Error> {
@@ -51,11 +72,61 @@ impl ReverseSegments {
     }
 }
 
+/// What the operator asks of offsets, whatever they are.
+fn check_offsets(offsets: &Layout) -> Result<(), Error> {
+    if !offsets.dtype().is_integer() {
+        return Err(Error::OffsetsType { dtype: offsets.dtype(), allowed: ANY_INTEGER });
+    }
+    if offsets.rank() != 1 || offsets.is_empty() {
+        return Err(Error::OffsetsShape { shape: offsets.shape().to_vec() });
+    }
+    Ok(())
+}
+
 impl sealed::Lanes for ReverseSegments {
     /// One segment: two offsets. Any number is allowed.
     fn lanes(&self, input: &[usize]) -> Result<Shape, Error> {
         self.checked_axis(input.len())?;
         Ok(smallvec![2])
+    }
+
+    fn lower(
+        &self,
+        src: &Layout,
+        offsets: &Layout,
+        dst: &Layout,
+        marks: bool,
+    ) -> Result<Plan, Error> {
+        let cut = self.checked_axis(src.rank())?;
+        check_offsets(offsets)?;
+        if self.marked && offsets.dtype() != DType::I64 {
+            return Err(Error::OffsetsType { dtype: offsets.dtype(), allowed: "i64 if marked" });
+        }
+        check_output(OPERATOR, src, dst)?;
+        let source = LengthsSource {
+            meaning: if self.marked { Meaning::MarkedOffsets } else { Meaning::Offsets },
+            layout: offsets,
+            axis_of: &|_| None,
+            limit: src.shape()[cut],
+            policy: LengthPolicy::Strict,
+            align: Align::Start,
+            marks,
+            whole: false,
+            tail: Tail::Keep,
+        };
+        let flow_of = |axis| if axis == cut { Flow::FlipSegments } else { Flow::Keep };
+        Ok(Plan::build(src, dst, flow_of, Some(source)))
+    }
+
+    fn masked<'a>(
+        &self,
+        offsets: &Lengths<'a>,
+        mask: &Mask<'_>,
+        input: &[usize],
+    ) -> Result<(Self, Held<'a>), Error> {
+        let offsets = self.shaped(offsets, input)?;
+        check_offsets(offsets.layout())?;
+        Ok((self.clone().marked(), offsets_where(OPERATOR, &offsets, mask)?))
     }
 }
 
@@ -65,28 +136,5 @@ impl LengthsOperator for ReverseSegments {
     fn shaped<'a>(&self, offsets: &Lengths<'a>, input: &[usize]) -> Result<TensorRef<'a>, Error> {
         self.checked_axis(input.len())?;
         offsets.in_a_row(OPERATOR)
-    }
-
-    fn plan(&self, src: &Layout, offsets: &Layout, dst: &Layout) -> Result<Plan, Error> {
-        let cut = self.checked_axis(src.rank())?;
-        if !offsets.dtype().is_integer() {
-            let dtype = offsets.dtype();
-            return Err(Error::OffsetsType { dtype, allowed: ANY_INTEGER });
-        }
-        if offsets.rank() != 1 || offsets.is_empty() {
-            return Err(Error::OffsetsShape { shape: offsets.shape().to_vec() });
-        }
-        check_output(OPERATOR, src, dst)?;
-        let source = LengthsSource {
-            meaning: Meaning::Offsets,
-            layout: offsets,
-            axis_of: &|_| None,
-            limit: src.shape()[cut],
-            policy: LengthPolicy::Strict,
-            align: Align::Start,
-            tail: Tail::Keep,
-        };
-        let flow_of = |axis| if axis == cut { Flow::FlipSegments } else { Flow::Keep };
-        Ok(Plan::build(src, dst, flow_of, Some(source)))
     }
 }

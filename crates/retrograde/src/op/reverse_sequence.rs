@@ -1,10 +1,14 @@
 //! ReverseSequence: padded batches of sequences, by the rules of ONNX.
 
-use super::{LengthsOperator, WithLengths, check_lengths_type, check_output, resolve_axis, sealed};
+use super::{
+    LengthsOperator, WithLengths, check_lengths_type, check_output, masked_lengths, resolve_axis,
+    sealed,
+};
 use crate::dtype::DType;
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
 use crate::lengths::{Align, LengthPolicy, Lengths, Tail};
+use crate::mask::{Held, Mask};
 use crate::plan::{Flow, LengthsSource, Meaning, Plan};
 use smallvec::smallvec;
 
@@ -167,7 +171,7 @@ impl ReverseSequence {
 
     /// Binds lengths: one per entry of the batch axis.
     pub fn lengths<'a>(&self, lengths: impl Into<Lengths<'a>>) -> WithLengths<'a, Self> {
-        WithLengths { operator: self.clone(), lengths: lengths.into() }
+        WithLengths::new(self.clone(), lengths.into())
     }
 
     /// Time and batch axis, checked.
@@ -224,12 +228,14 @@ impl sealed::Lanes for ReverseSequence {
         let (_, batch) = self.checked_axes(input.len())?;
         Ok(smallvec![input[batch]])
     }
-}
 
-impl LengthsOperator for ReverseSequence {
-    const OPERATOR: Operator = OPERATOR;
-
-    fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
+    fn lower(
+        &self,
+        src: &Layout,
+        lengths: &Layout,
+        dst: &Layout,
+        marks: bool,
+    ) -> Result<Plan, Error> {
         let (time, batch) = self.checked_axes(src.rank())?;
         self.check_opset(src.dtype(), lengths.dtype())?;
         check_lengths_type(OPERATOR, lengths)?;
@@ -252,9 +258,24 @@ impl LengthsOperator for ReverseSequence {
             limit: time_size,
             policy: self.policy,
             align: self.align,
+            marks,
+            whole: false,
             tail: self.tail,
         };
         let flow_of = |axis| if axis == time { Flow::FlipPrefix } else { Flow::Keep };
         Ok(Plan::build(src, dst, flow_of, Some(source)))
     }
+
+    fn masked<'a>(
+        &self,
+        lengths: &Lengths<'a>,
+        mask: &Mask<'_>,
+        input: &[usize],
+    ) -> Result<(Self, Held<'a>), Error> {
+        Ok((self.clone(), masked_lengths(self, self.tail, lengths, mask, input)?))
+    }
+}
+
+impl LengthsOperator for ReverseSequence {
+    const OPERATOR: Operator = OPERATOR;
 }

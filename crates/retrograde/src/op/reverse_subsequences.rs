@@ -4,10 +4,13 @@
 //! crate `retrograde-directml`; this is the operator without them.
 
 use super::sealed::Lanes;
-use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis};
+use super::{
+    LengthsOperator, WithLengths, check_lengths, check_output, masked_lengths, resolve_axis,
+};
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
 use crate::lengths::{Align, LengthPolicy, Lengths, Tail};
+use crate::mask::{Held, Mask};
 use crate::plan::{Flow, LengthsSource, Meaning, Plan};
 
 const OPERATOR: Operator = Operator::ReverseSubsequences;
@@ -71,7 +74,7 @@ impl ReverseSubsequences {
 
     /// Binds lengths: one per lane.
     pub fn lengths<'a>(&self, lengths: impl Into<Lengths<'a>>) -> WithLengths<'a, Self> {
-        WithLengths { operator: self.clone(), lengths: lengths.into() }
+        WithLengths::new(self.clone(), lengths.into())
     }
 
     fn checked_axis(&self, rank: usize) -> Result<usize, Error> {
@@ -86,12 +89,14 @@ impl Lanes for ReverseSubsequences {
         shape[axis] = 1;
         Ok(shape)
     }
-}
 
-impl LengthsOperator for ReverseSubsequences {
-    const OPERATOR: Operator = OPERATOR;
-
-    fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
+    fn lower(
+        &self,
+        src: &Layout,
+        lengths: &Layout,
+        dst: &Layout,
+        marks: bool,
+    ) -> Result<Plan, Error> {
         let reversed = self.checked_axis(src.rank())?;
         check_lengths(OPERATOR, lengths, &self.lanes(src.shape())?)?;
         check_output(OPERATOR, src, dst)?;
@@ -102,9 +107,24 @@ impl LengthsOperator for ReverseSubsequences {
             limit: src.shape()[reversed],
             policy: self.policy,
             align: self.align,
+            marks,
+            whole: false,
             tail: self.tail,
         };
         let flow_of = |axis| if axis == reversed { Flow::FlipPrefix } else { Flow::Keep };
         Ok(Plan::build(src, dst, flow_of, Some(source)))
     }
+
+    fn masked<'a>(
+        &self,
+        lengths: &Lengths<'a>,
+        mask: &Mask<'_>,
+        input: &[usize],
+    ) -> Result<(Self, Held<'a>), Error> {
+        Ok((self.clone(), masked_lengths(self, self.tail, lengths, mask, input)?))
+    }
+}
+
+impl LengthsOperator for ReverseSubsequences {
+    const OPERATOR: Operator = OPERATOR;
 }

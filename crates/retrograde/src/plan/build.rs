@@ -19,12 +19,16 @@ pub(crate) struct LengthsSource<'a> {
     pub(crate) axis_of: &'a dyn Fn(usize) -> Option<usize>,
     /// Size of the reversed axis.
     pub(crate) limit: usize,
+    /// Whether each length is 0 or beyond every axis, so that several may be reversed by it.
+    pub(crate) whole: bool,
     /// What to do beyond the limit.
     pub(crate) policy: LengthPolicy,
     /// At which end of the axis sequences are.
     pub(crate) align: Align,
     /// What happens to the rest.
     pub(crate) tail: Tail,
+    /// Whether it matters which elements are reversed, even where none moves.
+    pub(crate) marks: bool,
 }
 
 impl Plan {
@@ -49,11 +53,12 @@ impl Plan {
             }
             None => 0,
         };
-        let tail = lengths.as_ref().map_or(Tail::Keep, |source| source.tail);
+        let marks =
+            lengths.as_ref().is_some_and(|source| source.marks || source.tail == Tail::Zero);
         let align = lengths.as_ref().map_or(Align::Start, |source| source.align);
-        let zeroes = |axis: usize| tail == Tail::Zero && flow_of(axis) == Flow::FlipPrefix;
+        let marked = |axis: usize| marks && flow_of(axis).reads_lengths();
         let mut dims: SmallVec<[Dim; 8]> = (0..dst.rank())
-            .filter(|&axis| dst.shape()[axis] != 1 || zeroes(axis))
+            .filter(|&axis| dst.shape()[axis] != 1 || marked(axis))
             .map(|axis| Dim {
                 len: dst.shape()[axis],
                 src: src.grain_strides()[axis],
@@ -75,11 +80,16 @@ impl Plan {
                 walk_backward(&mut dim.src, &mut origins.src, dim.len);
             }
             point_forward(dim, &mut origins);
-            settle_broadcast(dim, tail);
+            settle_broadcast(dim, marks);
         }
         drop_idle_lengths(&mut dims, &mut lengths_plan, &mut origins);
         sort_by_output_stride(&mut dims);
-        fuse_neighbours(&mut dims);
+        let whole = lengths.as_ref().is_some_and(|source| source.whole);
+        fuse_neighbours(&mut dims, whole);
+        if let Some(plan) = lengths_plan.as_mut().filter(|_| whole) {
+            let axis = dims.iter().find(|dim| dim.flow == Flow::FlipPrefix);
+            plan.limit = axis.map_or(plan.limit, |axis| axis.len);
+        }
 
         let mut plan = Plan {
             unit,
@@ -176,8 +186,8 @@ fn walk_backward(stride: &mut isize, origin: &mut usize, len: usize) {
 }
 
 /// Rule 4, and its exception, rule 9.
-fn settle_broadcast(dim: &mut Dim, tail: Tail) {
-    if dim.src == 0 && (tail == Tail::Keep || dim.flow != Flow::FlipPrefix) {
+fn settle_broadcast(dim: &mut Dim, marks: bool) {
+    if dim.src == 0 && !(marks && dim.flow.reads_lengths()) {
         dim.flow = Flow::Keep;
     }
 }
@@ -204,12 +214,12 @@ fn sort_by_output_stride(dims: &mut [Dim]) {
     }
 }
 
-/// Rule 5.
-pub(super) fn fuse_neighbours(dims: &mut SmallVec<impl Array<Item = Dim>>) {
+/// Rule 5. `whole` says that every prefix is nothing or all of its dimension.
+pub(super) fn fuse_neighbours(dims: &mut SmallVec<impl Array<Item = Dim>>, whole: bool) {
     let mut kept = 0;
     for at in 0..dims.len() {
         let inner = dims[at];
-        if kept > 0 && fuse(&dims[kept - 1], &inner) {
+        if kept > 0 && fuse(&dims[kept - 1], &inner, whole) {
             let outer_len = dims[kept - 1].len;
             dims[kept - 1] = Dim { len: outer_len * inner.len, ..inner };
         } else {
@@ -221,11 +231,11 @@ pub(super) fn fuse_neighbours(dims: &mut SmallVec<impl Array<Item = Dim>>) {
 }
 
 /// Whether two neighbouring dimensions step as one on every side.
-fn fuse(outer: &Dim, inner: &Dim) -> bool {
+fn fuse(outer: &Dim, inner: &Dim, whole: bool) -> bool {
     // A product that overflows is not a stride of any layout.
     let continues = |outer: isize, step: isize| step.checked_mul(inner.len as isize) == Some(outer);
     outer.flow == inner.flow
-        && !outer.flow.reads_lengths()
+        && (!outer.flow.reads_lengths() || whole)
         && continues(outer.src, inner.src)
         && continues(outer.dst, inner.dst)
         && continues(outer.lengths, inner.lengths)
@@ -265,6 +275,7 @@ fn lengths_plan(source: &LengthsSource<'_>) -> LengthsPlan {
         limit: source.limit,
         policy: source.policy,
         tail: source.tail,
+        marks: source.marks,
     }
 }
 
@@ -276,20 +287,25 @@ mod tests {
         Dim { len, src, dst, lengths: 0, flow }
     }
 
+    fn fuses(outer: &Dim, inner: &Dim) -> bool {
+        fuse(outer, inner, false)
+    }
+
     #[test]
     fn dims_fuse_when_flow_and_every_stride_agree() {
         use Flow::*;
         let inner = dim(4, 2, 2, Keep);
-        assert!(fuse(&dim(3, 8, 8, Keep), &inner));
-        assert!(!fuse(&dim(3, 8, 10, Keep), &inner), "padded output rows");
-        assert!(!fuse(&dim(3, 10, 8, Keep), &inner), "padded input rows");
-        assert!(!fuse(&dim(3, 8, 8, Flip), &inner), "different flows");
-        assert!(fuse(&dim(3, 8, 8, Flip), &dim(4, 2, 2, Flip)));
-        assert!(!fuse(&dim(3, 8, 8, FlipPrefix), &dim(4, 2, 2, FlipPrefix)));
-        assert!(fuse(&dim(3, 0, 8, Keep), &dim(4, 0, 2, Keep)), "a broadcast scalar");
+        assert!(fuses(&dim(3, 8, 8, Keep), &inner));
+        assert!(!fuses(&dim(3, 8, 10, Keep), &inner), "padded output rows");
+        assert!(!fuses(&dim(3, 10, 8, Keep), &inner), "padded input rows");
+        assert!(!fuses(&dim(3, 8, 8, Flip), &inner), "different flows");
+        assert!(fuses(&dim(3, 8, 8, Flip), &dim(4, 2, 2, Flip)));
+        assert!(!fuses(&dim(3, 8, 8, FlipPrefix), &dim(4, 2, 2, FlipPrefix)));
+        assert!(fuse(&dim(3, 8, 8, FlipPrefix), &dim(4, 2, 2, FlipPrefix), true));
+        assert!(fuses(&dim(3, 0, 8, Keep), &dim(4, 0, 2, Keep)), "a broadcast scalar");
         let varying = |lengths, dim| Dim { lengths, ..dim };
-        assert!(fuse(&varying(16, dim(3, 8, 8, Keep)), &varying(4, inner)));
-        assert!(!fuse(&varying(4, dim(3, 8, 8, Keep)), &inner));
+        assert!(fuses(&varying(16, dim(3, 8, 8, Keep)), &varying(4, inner)));
+        assert!(!fuses(&varying(4, dim(3, 8, 8, Keep)), &inner));
     }
 
     #[test]

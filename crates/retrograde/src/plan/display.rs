@@ -102,6 +102,10 @@ impl Display for LengthsLine<'_> {
             (Meaning::Offsets, _) => {
                 write!(f, "offsets: {count} of {dtype}, ascending from 0 to at most {limit}")?;
             }
+            (Meaning::MarkedOffsets, _) => {
+                write!(f, "marked offsets: {count}, ascending from 0 to at most {limit}; ")?;
+                f.write_str("only marked segments are reversed")?;
+            }
             (Meaning::Lengths, LengthPolicy::Strict) => {
                 write!(f, "lengths: {count} of {dtype}, each must be in [0, {limit}]")?;
             }

@@ -77,6 +77,9 @@ pub enum Meaning {
     /// The offsets of [`Flow::FlipSegments`], one more than segments: the first is 0, they ascend,
     /// and the last is at most the size of the dimension.
     Offsets,
+    /// The same of type i64, each twice what it would be, and one more where the segment that it starts
+    /// is reversed. Other segments keep their order.
+    MarkedOffsets,
 }
 
 impl Meaning {
@@ -84,8 +87,13 @@ impl Meaning {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Meaning::Lengths => "lengths",
-            Meaning::Offsets => "offsets",
+            Meaning::Offsets | Meaning::MarkedOffsets => "offsets",
         }
+    }
+
+    /// Whether they are offsets.
+    pub fn is_offsets(self) -> bool {
+        self != Meaning::Lengths
     }
 }
 
@@ -108,6 +116,8 @@ pub struct LengthsPlan {
     pub policy: LengthPolicy,
     /// What happens to the elements beyond a length. Those behind the last offset are kept.
     pub tail: Tail,
+    /// Whether it matters which elements are reversed, even where none moves: for a table.
+    pub marks: bool,
 }
 
 impl LengthsPlan {
@@ -125,7 +135,7 @@ impl LengthsPlan {
     /// Whether any value could be an error, so that they must be looked at beforehand.
     pub fn needs_check(&self) -> bool {
         use DType::*;
-        self.meaning == Meaning::Offsets
+        self.meaning.is_offsets()
             || self.policy == LengthPolicy::Strict
             || matches!(self.dtype, I8 | I16 | I32 | I64)
     }
@@ -146,7 +156,8 @@ impl LengthsPlan {
 /// 7. packed elements that only ever move in whole bytes are bytes;
 /// 8. there is at most one `FlipPrefix` or `FlipSegments`; without a `FlipPrefix`, no dimension has
 ///    a lengths stride;
-/// 9. if the tail becomes zero, rules 1 and 4 do not apply to the `FlipPrefix`.
+/// 9. if the tail becomes zero, or elements are looked up in a table, rules 1 and 4 do not apply to
+///    the `FlipPrefix` or `FlipSegments`.
 ///
 /// ```
 /// use retrograde::{DType, Flow, Layout, Reverse};

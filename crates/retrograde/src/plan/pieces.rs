@@ -192,9 +192,10 @@ impl Plan {
 
     /// The canonical form of a piece.
     fn tidy(&mut self) {
-        let zeroes = self.zeroes_tail();
-        self.dims.retain(|dim| dim.len != 1 || (zeroes && dim.flow == Flow::FlipPrefix));
-        super::build::fuse_neighbours(&mut self.dims);
+        let marks =
+            self.zeroes_tail() || self.lengths.as_ref().is_some_and(|lengths| lengths.marks);
+        self.dims.retain(|dim| dim.len != 1 || (marks && dim.flow.reads_lengths()));
+        super::build::fuse_neighbours(&mut self.dims, false);
         self.widen_unit();
         self.src = self.reach(self.src.origin, |dim| dim.src);
         self.dst = self.reach(self.dst.origin, |dim| dim.dst);

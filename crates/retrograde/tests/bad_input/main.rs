@@ -28,6 +28,8 @@ groups! {
     overlaps_are_refused: execution::overlaps, 2;
     offsets_and_tails_are_refused: operators::offsets_and_tails, 13;
     orientations_are_refused: operators::orient, 18;
+    masks_are_refused: operators::masks, 10;
+    tables_are_refused: operators::tables, 8;
 }
 
 fn dense(dtype: DType, shape: &[usize]) -> Layout {

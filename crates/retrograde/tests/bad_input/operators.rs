@@ -4,7 +4,7 @@ use crate::{dense, refused};
 use retrograde::{
     DType, Error, ExecuteError, Layout, LengthPolicy, Lengths, LengthsOperator, Operator, Orient,
     OrientEach, Orientation, Reversal, Reverse, ReverseMode, ReverseSegments, ReverseSequence,
-    ReverseSubsequences, Tail, TensorMut, TensorRef,
+    ReverseSubsequences, Table, Tail, TensorMut, TensorRef,
 };
 
 pub(crate) fn outputs() {
@@ -591,4 +591,106 @@ pub(crate) fn orient() {
         "Orient: input and output overlap without being the same view: use separate memory, or the very same view to work in place"
     );
     assert_eq!(shifted, [1, 2, 3, 4, 5]);
+}
+
+pub(crate) fn masks() {
+    use Error::{AxisOutOfRange, WhereAxes, WhereReversesBatch, WhereShape, WhereTail, WhereType};
+    let x = [1u8, 2, 3, 4, 5, 6];
+    let rows = ReverseSequence::new().time_axis(1).batch_axis(0);
+    refused!(
+        rows.lengths(&[3, 2]).where_(&[true]).to_vec(&x, &[2, 3]),
+        WhereShape { operator: Operator::ReverseSequence, .. },
+        "ReverseSequence: where has shape [1], expected [2], one for each sequence"
+    );
+    let numbers = TensorRef::from_slice(&[1u8, 0], &[2]).unwrap();
+    refused!(
+        rows.lengths(&[3, 2]).where_(&numbers).to_vec(&x, &[2, 3]),
+        WhereType { dtype: DType::U8, .. },
+        "ReverseSequence: where has type u8, expected bool"
+    );
+    refused!(
+        rows.tail(Tail::Zero).lengths(&[3, 2]).where_(&[true, false]).to_vec_of(&x, &[2, 3]),
+        WhereTail { .. },
+        "ReverseSequence: where keeps what it does not reverse, tail=zero does not: use one of them"
+    );
+    let lanes = ReverseSubsequences::along(0).lengths(&[1, 2, 2]);
+    refused!(
+        lanes.where_(&[true, false]).to_vec(&x, &[2, 3]),
+        WhereShape { operator: Operator::ReverseSubsequences, .. },
+        "ReverseSubsequences: where has shape [2], expected [1, 3], one for each lane"
+    );
+    let cut = ReverseSegments::along(0);
+    refused!(
+        cut.offsets(&[0, 2, 6]).where_(&[true, false, true]).to_vec(&x, &[6]),
+        WhereShape { operator: Operator::ReverseSegments, .. },
+        "ReverseSegments: where has shape [3], expected [2], one for each segment"
+    );
+    let mut memory = x;
+    refused!(
+        cut.offsets(&[0, 4, 3]).where_(&[true, false]).in_place(&mut memory, &[6]),
+        Error::OffsetOutOfRange { index: 2, value: 3, low: 4, high: 6, .. },
+        "ReverseSegments: offsets[2] is 3, outside [4, 6]"
+    );
+    assert_eq!(memory, x);
+    refused!(
+        cut.marked().offsets(&[0i32, 2]).to_vec(&x, &[6]),
+        Error::OffsetsType { dtype: DType::I32, .. },
+        "ReverseSegments: offsets have type i32, expected i64 if marked"
+    );
+    refused!(
+        Reverse::axes([0, 1]).batch(0).where_(&[true, false]).to_vec(&x, &[2, 3]),
+        WhereReversesBatch { axis: 0 },
+        "Reverse: batch_axis is 0, which is reversed itself, expected another axis"
+    );
+    refused!(
+        Reverse::axes([1, 3]).batch(0).where_(&[true]).to_vec(&[0; 24], &[1, 2, 3, 4]),
+        WhereAxes,
+        "Reverse: with where, the axes that are reversed must be neighbours in memory, on both sides: \
+         reverse one axis after the other"
+    );
+    refused!(
+        Reverse::axes([1]).batch(2).where_(&[true, false]).to_vec(&x, &[2, 3]),
+        AxisOutOfRange { .. },
+        "Reverse: batch_axis is 2, outside [-2, 1] for a tensor of rank 2"
+    );
+}
+
+pub(crate) fn tables() {
+    use Error::{TableEntry, TableLength, TableOfAnyType, TableType};
+    let (x, table) = (*b"ACGT", Table::dna());
+    refused!(
+        Table::new(&[0; 255]),
+        TableLength { len: 255 },
+        "a table has 255 entries, expected 256 (bytes), 16 (4-bit elements) or 4 (2-bit elements)"
+    );
+    refused!(
+        Table::new(&[3, 2, 1, 4]),
+        TableEntry { index: 3, value: 4, bits: 2 },
+        "table[3] is 4, outside [0, 3]"
+    );
+    let words = TensorRef::from_slice(&[1u16, 2], &[2]).unwrap();
+    refused!(
+        Reverse::all().table(&table).to_bytes(&words),
+        TableType { dtype: DType::U16, entries: 256, .. },
+        "Reverse: a table of 256 entries is for elements of one byte (u8, i8), got u16: view them as such"
+    );
+    let nibbles = TensorRef::dense(DType::U4, &x[..], &[8]).unwrap();
+    refused!(
+        Reverse::all().table(&Table::quarters(&[3, 2, 1, 0])).to_bytes(&nibbles),
+        TableType { dtype: DType::U4, entries: 4, .. },
+        "Reverse: a table of 4 entries is for elements of 2 bits (u2, i2), got u4: view them as such"
+    );
+    let text = "Reverse: a table needs elements of a known type, not a slice of any type: use to_bytes or views";
+    refused!(Reverse::all().table(&table).to_vec(&x, &[4]), TableOfAnyType { .. }, text);
+    refused!(Reverse::all().table(&table).to_vec_of(&x, &[4]), TableOfAnyType { .. }, text);
+    let mut memory = x;
+    refused!(Reverse::all().table(&table).in_place(&mut memory, &[4]), TableOfAnyType { .. }, text);
+    let mut view = TensorMut::from_slice(&mut memory[..], &[4]).unwrap();
+    let cut = ReverseSegments::along(0).offsets(&[0, 9]);
+    refused!(
+        cut.table(&table).in_place_view(&mut view),
+        Error::OffsetOutOfRange { .. },
+        "ReverseSegments: offsets[1] is 9, outside [0, 4]"
+    );
+    assert_eq!(memory, x);
 }

@@ -101,6 +101,16 @@ pub(in crate::cpu) unsafe fn check(job: &mut Check) {
     });
 }
 
+/// The first value, a marked offset.
+///
+/// # Safety
+/// It is valid for reads, of type i64.
+#[inline(always)]
+pub(in crate::cpu) unsafe fn marked(values: Values) -> i64 {
+    // SAFETY: valid, as required.
+    unsafe { read(values.first) }
+}
+
 /// The first of `len` lengths that is negative or more than `most`, with its index.
 ///
 /// # Safety

@@ -19,6 +19,7 @@ pub(super) mod columns;
 mod l1_buffer;
 pub(super) mod lanes;
 pub(super) mod lengths;
+pub(super) mod look_up;
 pub(super) mod packed_rows;
 pub(super) mod packed_swaps;
 pub(super) mod rows;

@@ -9,7 +9,7 @@ use super::runs::{
 };
 use super::short_rows::{self, ShortRows};
 use super::stream::{self, CopyKernel, Run, Stream, To};
-use crate::cpu::simd::{PartialVector, Simd, Source, Vector, divides_registers};
+use crate::cpu::simd::{Simd, Source, Vector, divides_registers};
 
 /// Rows of equal shape and spacing.
 #[derive(Debug, Clone, Copy)]
@@ -164,11 +164,20 @@ unsafe fn forward<V: Vector>(rows: &Rows, stream: &mut Stream) {
 /// # Safety
 /// As for [`run`], with a unit that divides `V::BYTES`.
 #[inline(always)]
-unsafe fn backward<V: PartialVector>(rows: &Rows, stream: &mut Stream) {
+unsafe fn backward<V: Simd>(rows: &Rows, stream: &mut Stream) {
     let (bytes, unit) = (rows.len * rows.unit, rows.unit);
     // SAFETY: kernel contract 3.
     let order = unsafe { V::order(unit) };
     let source = |src: *const u8| Backward::<V> { end: src.wrapping_add(unit), order };
+    let steps = [rows.src_step, rows.dst_step];
+    if short_rows::are_packed::<V::Sixteen>(rows.count, bytes, steps) {
+        let &Rows { src, dst, count, .. } = rows;
+        let packed = ShortRows { src, dst, count, steps, bytes };
+        // SAFETY: kernel contract 1 to 3.
+        return unsafe {
+            short_rows::reverse_packed::<V::Sixteen>(&packed, unit, stream, rows.stream)
+        };
+    }
     if let Some(short) = rows.short::<V>(bytes) {
         // SAFETY: kernel contract 1 to 3.
         return unsafe { short_rows::run::<V, _>(&short, source) };

@@ -1,9 +1,8 @@
 //! Segments: one axis cut by bounds, every piece reversed.
 
-use super::l1_buffer::{self, L1Buffer};
-use super::runs::{PREFETCHED, Reverser, copy_any, copy_run, prefetch_ahead, runs_ahead};
+use super::runs::{PREFETCHED, Reverser, copy_any, prefetch_ahead, runs_ahead};
 use super::stream::{CopyKernel, Stream, To};
-use crate::cpu::simd::Simd;
+use crate::cpu::simd::{PartialVector, Simd, Vector};
 use std::ops::Range;
 
 /// Adjacent segments along one axis.
@@ -111,10 +110,7 @@ unsafe fn of_contiguous_units<V: Simd>(segments: &Segments<'_>, stream: &mut Str
     unsafe {
         let reverser = Reverser::<V>::new(segments.unit);
         if reverser.divides() {
-            return match segments.stream {
-                true => many_short::<V, true>(segments, &reverser, stream),
-                false => many_short::<V, false>(segments, &reverser, stream),
-            };
+            return many_short::<V>(segments, &reverser, stream);
         }
         for index in 0..segments.count() {
             let piece = segments.piece(index);
@@ -125,55 +121,44 @@ unsafe fn of_contiguous_units<V: Simd>(segments: &Segments<'_>, stream: &mut Str
 
 /// Segments up to this many bytes are written by whole vectors.
 const SHORT: usize = 1024;
-/// The most bytes that are written of a segment before its length decides anything.
-const MOST: usize = 256;
 
 /// Segments of any length, of which many may be short: those are written by whole vectors, and the next
-/// one covers what was written too much. With non-temporal stores (`STREAM`) they are first put together
-/// in a buffer in the L1 cache.
+/// one covers what was written too much. With ordinary stores, even beyond the caches: to put them together
+/// for non-temporal ones takes longer than those save.
 ///
 /// # Safety
 /// As for [`run`], with contiguous units that divide a vector.
 #[inline(always)]
-unsafe fn many_short<V: Simd, const STREAM: bool>(
+unsafe fn many_short<V: Simd>(
     segments: &Segments<'_>,
     reverser: &Reverser<V>,
     stream: &mut Stream,
 ) {
-    let Segments { bounds, unit, .. } = *segments;
+    let Segments { src, dst, bounds, unit, .. } = *segments;
     let count = segments.count();
     // How much of each segment is written at once follows from how long they are on average.
     let first = match (bounds[count] - bounds[0]) * unit / count.max(1) {
         0..=10 => 32,
         11..=36 => 64,
         37..=80 => 128,
-        _ => MOST,
+        _ => 256,
     };
     let inside = segments.inside(first.max(V::BYTES).div_ceil(unit));
-    let mut buffer = L1Buffer::new();
-    let buffer = buffer.as_mut_ptr();
     let mut index = 0;
     while index < count {
         if inside.contains(&index) {
-            let start = bounds[index] * unit;
-            // Where byte 0 of the axis would be, if the first byte to write were the buffer's.
-            let dst = if STREAM { buffer.wrapping_sub(start) } else { segments.dst };
-            let many = Many { src: segments.src, dst, bounds: &bounds[index..=inside.end], unit };
+            let many = Many { src, dst, bounds: &bounds[index..=inside.end], unit };
+            let order = reverser.order();
             // SAFETY: kernel contract 1 to 3: `inside` leaves out segments that are nearer to an end than
-            // what is written at once, and the buffer has room for `MOST` bytes behind the last one.
-            unsafe {
-                let done = match first {
-                    32 => many.write::<V, STREAM, 32>(reverser.order()),
-                    64 => many.write::<V, STREAM, 64>(reverser.order()),
-                    128 => many.write::<V, STREAM, 128>(reverser.order()),
-                    _ => many.write::<V, STREAM, MOST>(reverser.order()),
-                };
-                index += done;
-                if STREAM && done > 0 {
-                    flush(segments, buffer, start, bounds[index] * unit - start, stream);
-                    continue;
+            // what is written at once.
+            index += unsafe {
+                match first {
+                    32 => many.write::<V::Half, 32>(V::Half::order(unit)),
+                    64 => many.write::<V, 64>(order),
+                    128 => many.write::<V, 128>(order),
+                    _ => many.write::<V, 256>(order),
                 }
-            }
+            };
         }
         // One that is long, or near to an end of the memory.
         if index < count {
@@ -188,50 +173,41 @@ unsafe fn many_short<V: Simd, const STREAM: bool>(
 struct Many<'a> {
     /// Byte 0 of the axis in the input.
     src: *const u8,
-    /// The same in the output, or where it would be.
+    /// The same in the output.
     dst: *mut u8,
     bounds: &'a [usize],
     unit: usize,
 }
 
 impl Many<'_> {
-    /// Writes them up to one that is long, or up to the end of a buffer (`BUFFER`): says how many. `FIRST`
-    /// bytes of each are written whatever its length is: lengths are hard to predict.
+    /// Writes them up to one that is long: says how many. `FIRST` bytes of each are written whatever its
+    /// length is: lengths are hard to predict.
     ///
     /// # Safety
     /// Kernel contract 1 to 3, with `FIRST` bytes, and at least a vector, before the first segment in the
     /// input and behind the last one in the output. Bounds ascend.
     #[inline(always)]
-    unsafe fn write<V: Simd, const BUFFER: bool, const FIRST: usize>(
-        &self,
-        order: V::Order,
-    ) -> usize {
-        let first = self.bounds[0] * self.unit;
-        let (mut start, mut index) = (first, 1);
+    unsafe fn write<V: PartialVector, const FIRST: usize>(&self, order: V::Order) -> usize {
+        let (mut start, mut index) = (self.bounds[0] * self.unit, 1);
         while index < self.bounds.len() {
             let end = self.bounds[index] * self.unit;
             let bytes = end - start;
-            if BUFFER && (bytes > SHORT || end - first > l1_buffer::BYTES - MOST) {
-                break;
-            }
             // SAFETY: kernel contract 1 to 3. Vectors are loaded from the axis, all of which is in the
             // input, and stored where there is room for them.
             unsafe {
-                let (from, to) = (self.src.add(end), self.dst.wrapping_add(start));
-                if !BUFFER {
-                    prefetch_ahead::<V>(from, to);
-                }
+                let (from, to) = (self.src.add(end), self.dst.add(start));
+                prefetch_ahead::<V>(from, to);
                 let mut done = 0;
                 while done < FIRST {
-                    V::load_reversed(from.sub(done + V::BYTES), order).store(to.add(done));
+                    V::load(from.sub(done + V::BYTES)).reversed(order).store(to.add(done));
                     done += V::BYTES;
                 }
                 if bytes > done {
-                    if !BUFFER && bytes > SHORT {
+                    if bytes > SHORT {
                         break;
                     }
                     while done < bytes {
-                        V::load_reversed(from.sub(done + V::BYTES), order).store(to.add(done));
+                        V::load(from.sub(done + V::BYTES)).reversed(order).store(to.add(done));
                         done += V::BYTES;
                     }
                 }
@@ -240,25 +216,6 @@ impl Many<'_> {
         }
         index - 1
     }
-}
-
-/// Writes what waits in the buffer.
-///
-/// # Safety
-/// As for [`run`]; the bytes from `start` on are wanted, and in the buffer.
-#[inline(always)]
-unsafe fn flush(
-    segments: &Segments<'_>,
-    buffer: *const u8,
-    start: usize,
-    bytes: usize,
-    stream: &mut Stream,
-) {
-    // What is read next, meanwhile: otherwise memory would be read and written in turns.
-    let next = segments.src.wrapping_add(start + bytes);
-    let to = To { next, ..To::new(stream, segments.stream) };
-    // SAFETY: kernel contract 1 to 3.
-    unsafe { copy_run(buffer, segments.dst.add(start), bytes, to) };
 }
 
 /// Writes one piece.

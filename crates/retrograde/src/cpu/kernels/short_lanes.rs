@@ -1,14 +1,14 @@
 //! Short lanes that are contiguous in the output: several to a vector, or a few vectors each.
 //!
-//! With non-temporal stores, and where input and output are the same memory, lanes are first
-//! assembled in a buffer in the L1 cache, and written from there.
+//! With ordinary stores, even beyond the caches: to put lanes together for non-temporal ones takes
+//! longer than those save. Where input and output are the same memory, lanes are first assembled in
+//! a buffer in the L1 cache, and written from there.
 
 use super::l1_buffer::{self, L1Buffer};
-use super::runs::{copy_run, partly_reverse_run, prefetch_ahead};
-use super::stream::{CopyKernel, LINE, Stream, To};
+use super::runs::{partly_reverse_run, prefetch_ahead};
+use super::stream::LINE;
 use crate::cpu::simd::{LaneMap, PartialVector, Simd, Vector, WIDEST, by_width, divides_registers};
 use std::mem::MaybeUninit;
-use std::ptr::null;
 
 /// Lanes up to this many bytes are short.
 const MOST_BYTES: usize = 512;
@@ -42,8 +42,6 @@ pub(in crate::cpu) struct ShortLanes<'a> {
     pub(in crate::cpu) len: usize,
     /// Bytes in a unit: 1, 2, 4, 8 or 16.
     pub(in crate::cpu) unit: usize,
-    /// Whether to use non-temporal stores.
-    pub(in crate::cpu) stream: bool,
     /// Whether input and output are the same memory.
     pub(in crate::cpu) in_place: bool,
 }
@@ -53,27 +51,21 @@ pub(in crate::cpu) struct ShortLanes<'a> {
 /// # Safety
 /// Kernel contract 1 to 4, for lanes that [are short](are_short).
 #[inline(always)]
-pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &ShortLanes<'_>, copy: CopyKernel) {
-    let mut stream = Stream::new(copy);
-    let to = &mut stream;
+pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &ShortLanes<'_>) {
     // SAFETY: kernel contract 1 to 4, passed on with the width of the unit.
-    unsafe {
-        by_width!(lanes.unit, W => of_width::<V, W>(lanes, to));
-        stream.flush();
-    }
+    unsafe { by_width!(lanes.unit, W => of_width::<V, W>(lanes)) };
 }
 
 /// # Safety
 /// As for [`run`], with `unit == W`.
 #[inline(always)]
-unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>, stream: &mut Stream) {
+unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>) {
     let bytes = lanes.len * W;
     debug_assert!(are_short(lanes.len, lanes.unit, bytes as isize));
     let fit = 2 * bytes <= V::Lanes::BYTES && lanes.src_step == bytes as isize;
     let map = (V::Lanes::packs(W) && fit).then(|| LaneMap::new(V::Lanes::BYTES, W, lanes.len));
     let mut buffer = L1Buffer::new();
     let buffer = buffer.as_mut_ptr();
-    let through = lanes.stream || lanes.in_place;
     // Whole vectors of lanes, so that few are left over.
     let together = (V::BYTES / bytes).max(1);
     let most = (l1_buffer::BYTES / bytes).min(MOST_LANES) / together * together;
@@ -86,15 +78,9 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>, stream: &mut
             let dst = lanes.dst.add(first * bytes);
             let prefix_lens = &lanes.prefix_lens[first..first + count];
             let group = Group { src, src_step: lanes.src_step, prefix_lens, len: lanes.len };
-            group.write::<V, W>(if through { buffer } else { dst }, map.as_ref());
-            if through {
-                // Reading the next lanes meanwhile: otherwise memory would be read and written in
-                // turns.
-                let more =
-                    lanes.src_step == bytes as isize && first + count < lanes.prefix_lens.len();
-                let next = if more { src.wrapping_add(count * bytes) } else { null() };
-                let to = To { next, ..To::new(stream, lanes.stream) };
-                copy_run(buffer, dst, count * bytes, to);
+            group.write::<V, W>(if lanes.in_place { buffer } else { dst }, map.as_ref());
+            if lanes.in_place {
+                buffer.copy_to_nonoverlapping(dst, count * bytes);
             }
         }
         first += count;

@@ -1,7 +1,14 @@
 //! Rows of one to four vectors, with ordinary stores: how many vectors a row takes is known to the
 //! compiler, so that nothing is decided per row. The last vector overlaps the one before it.
+//!
+//! And rows of at most 16 bytes that follow each other, as the channels of pixels do: one look-up
+//! reverses as many of them as 16 bytes have.
 
-use crate::cpu::simd::{Source, Vector};
+use super::l1_buffer::{self, L1Buffer};
+use super::runs::copy_run;
+use super::stream::{Stream, To};
+use crate::cpu::simd::{PartialVector, SIXTEEN, Source, Vector};
+use std::ptr::null;
 
 /// Rows of equal size and spacing.
 #[derive(Clone, Copy)]
@@ -63,5 +70,67 @@ unsafe fn vectors<V: Vector, S: Source<V>, const N: usize>(
                 vector.store(dst.add(if index == N - 1 { last } else { index * V::BYTES }));
             }
         }
+    }
+}
+
+/// Whether so many rows of so many bytes are reversed several at a time, which takes an order.
+#[inline(always)]
+pub(super) fn are_packed<V: Vector>(count: usize, bytes: usize, steps: [isize; 2]) -> bool {
+    V::SHUFFLES && count >= 32 && bytes <= SIXTEEN && steps == [bytes as isize; 2]
+}
+
+/// Reverses units of `unit` bytes in rows that [are packed](are_packed); `stream` has its use if
+/// `streams`.
+///
+/// # Safety
+/// Kernel contract 1 to 3.
+#[inline(always)]
+pub(super) unsafe fn reverse_packed<V: PartialVector>(
+    rows: &ShortRows,
+    unit: usize,
+    stream: &mut Stream,
+    streams: bool,
+) {
+    const { assert!(V::BYTES == SIXTEEN) };
+    let bytes = rows.bytes;
+    // Counted, not divided: divisions take longer than a small call. Of the bytes behind the last whole
+    // row, any.
+    let mut order = [0u8; SIXTEEN];
+    let (mut row, mut at, mut within) = (0, bytes - unit, 0);
+    for number in &mut order {
+        *number = (row + at + within) as u8;
+        within += 1;
+        if within == unit {
+            within = 0;
+            (row, at) = if at == 0 { (row + bytes, bytes - unit) } else { (row, at - unit) };
+        }
+    }
+    let group = SIXTEEN / bytes * bytes;
+    let (src, total) = (rows.src.wrapping_sub(bytes - unit), rows.count * bytes);
+    let most = if streams { l1_buffer::BYTES / group * group } else { total };
+    let mut buffer = L1Buffer::new();
+    let mut done = 0;
+    while done < total {
+        let len = most.min(total - done);
+        // SAFETY: kernel contract 1 to 3: what a register has behind its rows is written again, and is
+        // inside the rows or the buffer.
+        unsafe {
+            let (src, dst) = (src.add(done), rows.dst.add(done));
+            let to = if streams { buffer.as_mut_ptr() } else { dst };
+            let (order, one, mut at) = (V::load(order.as_ptr()), V::order(unit), 0);
+            while at + SIXTEEN <= len {
+                V::load(src.add(at)).shuffle(order).store(to.add(at));
+                at += group;
+            }
+            while at < len {
+                V::reverse_short(src.add(at + bytes), to.add(at), bytes, one);
+                at += bytes;
+            }
+            if streams {
+                let next = if done + len < total { src.add(len) } else { null() };
+                copy_run(to, dst, len, To { next, ..To::new(stream, true) });
+            }
+        }
+        done += len;
     }
 }

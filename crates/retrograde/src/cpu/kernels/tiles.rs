@@ -1,11 +1,10 @@
 //! Tiles: a plane whose rows are contiguous in the output and whose columns are contiguous in
-//! the input, as in a transposed view. Squares of it are transposed in registers, so that whole
-//! cache lines are read and written.
+//! the input, as in a transposed view. Squares of it are transposed in registers: 16 bytes of each of
+//! as many columns as fill a vector of the output.
 
 use super::stream::{LINE, to_line};
-use super::transpose::{Square, no_square, side, transpose};
-use crate::cpu::simd::{Simd, Vector, WIDEST, by_width, copy_unit};
-use std::mem::MaybeUninit;
+use super::transpose::{no_square, transpose};
+use crate::cpu::simd::{SIXTEEN, Simd, Vector, copy_unit};
 
 /// A plane of `rows` by `columns` units.
 #[derive(Debug, Clone, Copy)]
@@ -22,195 +21,232 @@ pub(in crate::cpu) struct Tiles {
     pub(in crate::cpu) src_step: isize,
     /// From row to row in the output.
     pub(in crate::cpu) dst_step: isize,
-    /// Bytes in a unit: 1, 2, 4, 8 or 16.
+    /// Bytes in a unit, which [is known](knows).
     pub(in crate::cpu) unit: usize,
     /// Whether to use non-temporal stores.
     pub(in crate::cpu) stream: bool,
 }
 
-/// Squares that are transposed while the pages of their columns are in the TLB.
-const SQUARES: usize = 8;
+/// A kernel of this file, for narrower registers.
+type TilesKernel = unsafe fn(&Tiles);
 
-/// Runs the plane.
+/// Whether the kernel moves units of this width: those that fill 16 bytes, or three quarters of them.
+pub(in crate::cpu) const fn knows(unit: usize) -> bool {
+    matches!(unit, 1 | 2 | 3 | 4 | 6 | 8 | 12 | 16)
+}
+
+/// Rows that are taken at a time: the lines and pages of a few columns on one side, and of these rows on
+/// the other, stay near. With non-temporal stores nothing of the rows stays, and longer runs of the
+/// input are worth more.
+const ROWS: [usize; 2] = [256, 1024];
+/// Rows by which the output is prefetched.
+const AHEAD: isize = 16;
+
+/// Runs the plane; `narrow` runs those that are too narrow for this register.
 ///
 /// # Safety
 /// Kernel contract 1 to 3.
 #[inline(always)]
-pub(in crate::cpu) unsafe fn run<V: Simd>(tiles: &Tiles) {
+pub(in crate::cpu) unsafe fn run<V: Simd>(tiles: &Tiles, narrow: TilesKernel) {
     // SAFETY: kernel contract 1 to 3.
     unsafe {
-        by_width!(tiles.unit, W => of_width::<V, W>(tiles));
-    }
-}
-
-/// Gives the compiler the size of squares, so that they stay in registers: of narrow units, several
-/// squares of 16 bytes a row side by side; of others, one.
-///
-/// # Safety
-/// As for [`run`], with `unit == W`.
-#[inline(always)]
-unsafe fn of_width<V: Simd, const W: usize>(tiles: &Tiles) {
-    // SAFETY: kernel contract 1 to 3.
-    unsafe {
-        match const { side::<W>(V::BYTES) } {
-            1 => plane::<V, W, 1>(tiles),
-            2 => plane::<V, W, 2>(tiles),
-            4 => plane::<V, W, 4>(tiles),
-            8 => plane::<V, W, 8>(tiles),
-            _ => plane::<V, W, 16>(tiles),
+        match tiles.unit {
+            1 => plane::<V, 1, 1, 16>(tiles, narrow),
+            2 => plane::<V, 2, 2, 8>(tiles, narrow),
+            3 => plane::<V, 3, 4, 4>(tiles, narrow),
+            4 => plane::<V, 4, 4, 4>(tiles, narrow),
+            6 => plane::<V, 6, 8, 2>(tiles, narrow),
+            8 => plane::<V, 8, 8, 2>(tiles, narrow),
+            12 => plane::<V, 12, 16, 1>(tiles, narrow),
+            _ => plane::<V, 16, 16, 1>(tiles, narrow),
         }
     }
 }
 
+/// Units of `W` bytes, `P` in registers, of which 16 bytes have `N`.
+///
 /// # Safety
 /// As for [`run`], with `unit == W`.
 #[inline(always)]
-unsafe fn plane<V: Simd, const W: usize, const N: usize>(tiles: &Tiles) {
-    let (rows, columns, wide) = (tiles.rows, tiles.columns, V::BYTES / W);
-    // SAFETY: kernel contract 1 to 3; the last squares overlap the ones before them.
+unsafe fn plane<V: Simd, const W: usize, const P: usize, const N: usize>(
+    tiles: &Tiles,
+    narrow: TilesKernel,
+) {
+    let (rows, columns, wide) = (tiles.rows, tiles.columns, V::BYTES / P);
+    // SAFETY: kernel contract 1 to 3.
     unsafe {
-        if rows < wide || columns < wide {
+        if columns < N || rows * W < SIXTEEN {
             return units::<W>(tiles);
         }
-        // Lines are streamed where every row has them at the same columns; the first square
-        // also covers those in front of the first line, and what it covers too much is
-        // written again.
-        let lead = to_line(tiles.dst) / W;
-        let in_lines = V::BYTES == LINE
-            && tiles.stream
-            && to_line(tiles.dst).is_multiple_of(W)
-            && tiles.dst_step.unsigned_abs().is_multiple_of(LINE);
-        let mut first_row = 0;
-        while first_row < rows {
-            let end = rows.min(first_row + SQUARES * wide);
+        if columns < wide {
+            return narrow(tiles);
+        }
+        let spreads = Spreads::<V>::of::<W, P>();
+        // Where every row has lines at the same columns, vectors do not cross them; the first ones also
+        // cover the columns in front of the first line, and what they cover too much is written again.
+        let lead = to_line(tiles.dst) % V::BYTES;
+        let in_lines =
+            W == P && lead.is_multiple_of(W) && tiles.dst_step.unsigned_abs().is_multiple_of(LINE);
+        let stream = tiles.stream && in_lines && V::BYTES == LINE;
+        let next = if in_lines && lead > 0 { lead / W } else { wide };
+        for row in (0..rows).step_by(ROWS[usize::from(stream)]) {
+            let row = row.min(rows - N);
+            let band = Strip {
+                src: tiles.src.add(row * W),
+                dst: tiles.dst.offset(tiles.dst_step * row as isize),
+                steps: [tiles.src_step, tiles.dst_step],
+                rows: ROWS[usize::from(stream)].min(rows - row),
+                left: rows - row,
+                fills: false,
+            };
             let mut column = 0;
-            if in_lines && lead > 0 {
-                band::<V, W, N>(tiles, first_row, end, 0, false);
-                column = lead;
-            }
             while column < columns {
-                let whole = column + wide <= columns;
-                band::<V, W, N>(
-                    tiles,
-                    first_row,
-                    end,
-                    column.min(columns - wide),
-                    in_lines && whole,
-                );
-                column += wide;
-            }
-            first_row = end;
-        }
-    }
-}
-
-/// Squares below each other: rows `first..end`, as many columns from `column` on as a vector has.
-///
-/// # Safety
-/// As for [`run`]; all of it is inside the plane, and with `stream` its rows start on lines.
-#[inline(always)]
-unsafe fn band<V: Simd, const W: usize, const N: usize>(
-    tiles: &Tiles,
-    first: usize,
-    end: usize,
-    column: usize,
-    stream: bool,
-) {
-    let wide = V::BYTES / W;
-    let mut row = first;
-    while row < end {
-        // SAFETY: kernel contract 1 to 3; the last square overlaps the one before it.
-        unsafe { square::<V, W, N>(tiles, row.min(tiles.rows - wide), column, stream) };
-        row += wide;
-    }
-}
-
-/// # Safety
-/// As for [`band`].
-#[inline(always)]
-unsafe fn square<V: Simd, const W: usize, const N: usize>(
-    tiles: &Tiles,
-    row: usize,
-    column: usize,
-    stream: bool,
-) {
-    let (wide, parts) = (V::BYTES / W, V::BYTES / W / N);
-    // Lines are written whole: narrower squares are put together first.
-    let mut tile = MaybeUninit::<[[u8; WIDEST]; WIDEST]>::uninit();
-    let tile = tile.as_mut_ptr().cast::<u8>();
-    // SAFETY: kernel contract 1 to 3; a tile has room for a vector's rows and columns.
-    unsafe {
-        let src = tiles.src.add(row * W).offset(tiles.src_step * column as isize);
-        let dst = tiles.dst.add(column * W).offset(tiles.dst_step * row as isize);
-        for part in 0..parts {
-            let src = src.offset(tiles.src_step * (part * N) as isize);
-            let transposed = transposed::<V, W, N>(src, tiles.src_step, wide);
-            for (index, vector) in transposed.iter().enumerate() {
-                let vector = vector.assume_init();
-                if parts == 1 {
-                    write(vector, dst, tiles.dst_step, index, wide, stream);
-                } else {
-                    let to = tile.add(index * V::BYTES + part * N * W);
-                    vector.store_sixteens(to, N * V::BYTES);
+                let at = column.min(columns - wide);
+                let strip = Strip {
+                    src: band.src.offset(tiles.src_step * at as isize),
+                    dst: band.dst.add(at * W),
+                    fills: (columns - at) * W >= V::BYTES,
+                    ..band
+                };
+                // What is written again at the end is not a line, and neither is what is in front.
+                let whole = at == column && (column > 0 || lead == 0);
+                match stream && whole {
+                    true => strip.run::<V, W, P, N, true>(&spreads),
+                    false => strip.run::<V, W, P, N, false>(&spreads),
                 }
-            }
-        }
-        if parts > 1 {
-            for index in 0..wide {
-                let vector = V::load(tile.add(index * V::BYTES));
-                write(vector, dst, tiles.dst_step, index, wide, stream);
+                column += if column == 0 { next } else { wide };
             }
         }
     }
 }
 
-/// Writes row `index` of a square, `step` bytes from row to row. The square below it starts `below` rows
-/// further on.
-///
-/// # Safety
-/// The row is valid for writes of a vector, and with `stream` starts on a line.
-#[inline(always)]
-unsafe fn write<V: Vector>(
-    vector: V,
-    dst: *mut u8,
-    step: isize,
-    index: usize,
-    below: usize,
-    stream: bool,
-) {
-    // SAFETY: kernel contract 1 to 3.
-    unsafe {
-        let row = dst.offset(step * index as isize);
-        if stream {
-            vector.store_nontemporal(row);
-        } else {
-            // An ordinary store reads its line first, and stores wait for each other.
-            V::prefetch(row.wrapping_offset(step.wrapping_mul(below as isize)));
-            vector.store(row);
-        }
-    }
-}
-
-/// A square of the input (or several side by side), transposed; the one `ahead` columns further on is prefetched.
-///
-/// # Safety
-/// Its `N` columns, `step` bytes apart from `src` on, are valid for reads.
-#[inline(always)]
-unsafe fn transposed<S: Simd, const W: usize, const N: usize>(
+/// Rows of as many columns as a vector has.
+#[derive(Clone, Copy)]
+struct Strip {
     src: *const u8,
-    step: isize,
-    ahead: usize,
-) -> Square<S, N> {
-    let mut square = no_square::<S, N>();
+    dst: *mut u8,
+    /// From column to column in the input, and from row to row in the output.
+    steps: [isize; 2],
+    rows: usize,
+    /// Rows of the plane from the first of these on.
+    left: usize,
+    /// Whether vectors that are not full may be stored as if they were: the columns behind them come
+    /// next.
+    fills: bool,
+}
+
+impl Strip {
+    /// # Safety
+    /// As for [`run`]; with `STREAM`, rows are whole lines.
+    #[inline(always)]
+    unsafe fn run<V: Simd, const W: usize, const P: usize, const N: usize, const STREAM: bool>(
+        &self,
+        spreads: &Spreads<V>,
+    ) {
+        let (wide, mut row) = (V::BYTES / P, 0);
+        while row < self.rows {
+            // The last rows overlap those before them.
+            let top = row.min(self.rows - N);
+            let is_last = (self.left - top) * W < SIXTEEN;
+            // SAFETY: kernel contract 1 to 3: in the last rows, sixteens end with the column.
+            unsafe {
+                let (early, orders) = match is_last {
+                    true => (SIXTEEN - N * W, &spreads.last),
+                    false => (0, &spreads.any),
+                };
+                let src = self.src.add(top * W).sub(early);
+                if STREAM {
+                    // Each block has a part of a line of each column: its share of the next columns'.
+                    let shares = LINE / SIXTEEN;
+                    let share = row / N % shares * (wide / shares);
+                    for column in wide + share..wide + share + wide / shares {
+                        V::prefetch(src.wrapping_offset(self.steps[0] * column as isize));
+                    }
+                }
+                let dst = self.dst.offset(self.steps[1] * top as isize);
+                block::<V, W, P, N, STREAM>(src, dst, self.steps, orders, self.fills);
+            }
+            row += N;
+        }
+    }
+}
+
+/// A block of `N` rows.
+///
+/// # Safety
+/// As for [`Strip::run`]: 16 bytes of each column are valid for reads, and rows for writes, of whole
+/// vectors if it `fills` them.
+#[inline(always)]
+unsafe fn block<V: Simd, const W: usize, const P: usize, const N: usize, const STREAM: bool>(
+    src: *const u8,
+    dst: *mut u8,
+    [src_step, dst_step]: [isize; 2],
+    [spread, packed]: &[V; 2],
+    fills: bool,
+) {
+    let mut square = no_square::<V, N>();
     // SAFETY: kernel contract 1 to 3.
     unsafe {
         for (index, vector) in square.iter_mut().enumerate() {
-            let src = src.wrapping_offset(step * index as isize);
-            S::prefetch(src.wrapping_offset(step.wrapping_mul(ahead as isize)));
-            vector.write(S::load(src));
+            let src = src.offset(src_step * index as isize);
+            let sixteens = V::gather_sixteens(src, src_step * N as isize);
+            vector.write(if W == P { sixteens } else { sixteens.shuffle(*spread) });
         }
-        transpose::<S, W, N>(square)
+        for (index, vector) in transpose::<V, P, N>(square).into_iter().enumerate() {
+            let (vector, row) = (vector.assume_init(), dst.offset(dst_step * index as isize));
+            if STREAM {
+                vector.store_nontemporal(row);
+                continue;
+            }
+            // An ordinary store reads its line first, and stores wait for each other. Where there are
+            // two lines, the first one was written before.
+            let ahead = row.wrapping_offset(dst_step.wrapping_mul(AHEAD));
+            V::prefetch(ahead.wrapping_add(V::BYTES - 1));
+            if W == P {
+                vector.store(row);
+                continue;
+            }
+            let dense = vector.shuffle(*packed).dense_twelves();
+            match fills {
+                true => dense.store(row),
+                false => dense.store_range(row, 0, V::BYTES / 4 * 3),
+            }
+        }
     }
+}
+
+/// How the units of a sixteen are spread, and put together again: in general, and in the last rows,
+/// where sixteens end with the column.
+struct Spreads<V> {
+    any: [V; 2],
+    last: [V; 2],
+}
+
+impl<V: Vector> Spreads<V> {
+    /// For units of `W` bytes, `P` in registers.
+    ///
+    /// # Safety
+    /// Kernel contract 3.
+    #[inline(always)]
+    unsafe fn of<const W: usize, const P: usize>() -> Self {
+        let (any, last) = const { (spread::<W, P>(0), spread::<W, P>(SIXTEEN - SIXTEEN / P * W)) };
+        // SAFETY: kernel contract 3; each has 16 bytes.
+        let load = |order: &[u8; SIXTEEN]| unsafe { V::broadcast(order.as_ptr()) };
+        Spreads { any: [load(&any[0]), load(&any[1])], last: [load(&last[0]), load(&last[1])] }
+    }
+}
+
+/// Numbers of bytes for [`Spreads`], if the units start at byte `early`.
+const fn spread<const W: usize, const P: usize>(early: usize) -> [[u8; SIXTEEN]; 2] {
+    let mut orders = [[0x80; SIXTEEN]; 2];
+    let mut byte = 0;
+    while byte < SIXTEEN / P * W {
+        let (unit, within) = (byte / W, byte % W);
+        orders[0][unit * P + within] = (early + byte) as u8;
+        orders[1][byte] = (unit * P + within) as u8;
+        byte += 1;
+    }
+    orders
 }
 
 /// # Safety

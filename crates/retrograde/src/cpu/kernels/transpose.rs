@@ -30,26 +30,72 @@ pub(in crate::cpu) const fn side<const W: usize>(bytes: usize) -> usize {
 pub(in crate::cpu) unsafe fn transpose<V: Simd, const W: usize, const N: usize>(
     mut square: Square<V, N>,
 ) -> Square<V, N> {
+    const { assert!(matches!(N, 1 | 2 | 4 | 8 | 16)) };
     debug_assert!(N * W == V::BYTES || N * W == SIXTEEN);
-    let mut rounds = 1;
-    while rounds < N {
-        let mut next = no_square::<V, N>();
-        let mut row = 0;
-        while row < N / 2 {
-            // SAFETY: all rows are initialised, as required.
-            unsafe {
-                let (a, b) = (square[row].assume_init(), square[row + N / 2].assume_init());
-                let (low, high) = match const { N * W == V::BYTES } {
-                    true => V::interleave::<W>(a, b),
-                    false => V::interleave_sixteens::<W>(a, b),
-                };
-                next[2 * row].write(low);
-                next[2 * row + 1].write(high);
-            }
-            row += 1;
+    // No loops: compilers do not unroll as many steps as 16 rows take, and rows that a loop numbers
+    // are in memory, not in registers.
+    // SAFETY: passed on.
+    unsafe {
+        if N > 1 {
+            square = round::<V, W, N>(&square);
         }
-        square = next;
-        rounds *= 2;
+        if N > 2 {
+            square = round::<V, W, N>(&square);
+        }
+        if N > 4 {
+            square = round::<V, W, N>(&square);
+        }
+        if N > 8 {
+            square = round::<V, W, N>(&square);
+        }
     }
     square
+}
+
+/// Moves one bit.
+///
+/// # Safety
+/// As for [`transpose`].
+#[inline(always)]
+unsafe fn round<V: Simd, const W: usize, const N: usize>(square: &Square<V, N>) -> Square<V, N> {
+    let mut next = no_square::<V, N>();
+    // SAFETY: passed on.
+    unsafe {
+        pair::<V, W, N, 0>(square, &mut next);
+        if N > 2 {
+            pair::<V, W, N, 1>(square, &mut next);
+        }
+        if N > 4 {
+            pair::<V, W, N, 2>(square, &mut next);
+            pair::<V, W, N, 3>(square, &mut next);
+        }
+        if N > 8 {
+            pair::<V, W, N, 4>(square, &mut next);
+            pair::<V, W, N, 5>(square, &mut next);
+            pair::<V, W, N, 6>(square, &mut next);
+            pair::<V, W, N, 7>(square, &mut next);
+        }
+    }
+    next
+}
+
+/// Interleaves row `R` with the one that is half a square further on.
+///
+/// # Safety
+/// As for [`transpose`].
+#[inline(always)]
+unsafe fn pair<V: Simd, const W: usize, const N: usize, const R: usize>(
+    square: &Square<V, N>,
+    next: &mut Square<V, N>,
+) {
+    // SAFETY: all rows are initialised, as required.
+    unsafe {
+        let (a, b) = (square[R].assume_init(), square[R + N / 2].assume_init());
+        let (low, high) = match const { N * W == V::BYTES } {
+            true => V::interleave::<W>(a, b),
+            false => V::interleave_sixteens::<W>(a, b),
+        };
+        next[2 * R].write(low);
+        next[2 * R + 1].write(high);
+    }
 }

@@ -15,7 +15,9 @@ pub(super) use units::{Along, Units, UnitsKernel, column_room};
 
 use super::schedule::Hint;
 use crate::dtype::{DType, Grain};
+use crate::error::{Error, Operator};
 use crate::plan::{Flow, Plan};
+use crate::table::Table;
 use std::fmt;
 
 /// A plan, with how it moves here: chosen once, run often.
@@ -39,12 +41,14 @@ pub struct Program {
     pub(super) route: Route,
     /// If the plan fits in place.
     pub(super) in_place: Option<InPlace>,
+    /// What is looked up in what is reversed.
+    pub(super) table: Option<Table>,
 }
 
 /// Programs of equal plans are equal.
 impl PartialEq for Program {
     fn eq(&self, other: &Self) -> bool {
-        self.plan == other.plan
+        self.plan == other.plan && self.table == other.table
     }
 }
 
@@ -55,7 +59,7 @@ impl Program {
     #[inline]
     pub fn new(plan: Plan) -> Self {
         let (route, in_place) = (Route::of(&plan), InPlace::of(&plan));
-        Program { plan, route, in_place }
+        Program { plan, route, in_place, table: None }
     }
 
     /// The same with lengths of another type, as [`Plan::with_lengths_type`] has them.
@@ -66,10 +70,28 @@ impl Program {
             Route::Packed(packed) => packed.hint,
         };
         let program = Program::new(self.plan.with_lengths_type(dtype));
+        let program = Program { table: self.table, ..program };
         match hint {
             Some(hint) => program.hint(hint),
             None => program,
         }
+    }
+
+    /// The same with a table for elements of this type, from a plan that was made
+    /// [for one](crate::LengthsOperator::plan_for_table), or has no lengths.
+    pub fn looking_up(
+        self,
+        table: &Table,
+        operator: Operator,
+        elements: DType,
+    ) -> Result<Self, Error> {
+        table.check(operator, elements)?;
+        Ok(self.table(Some(table.clone())))
+    }
+
+    /// The same with a table, which was checked.
+    pub(crate) fn table(self, table: Option<Table>) -> Self {
+        Program { table, ..self }
     }
 
     /// Runs it out of place as this says of its output, instead of by its size.
@@ -81,6 +103,11 @@ impl Program {
             Route::Packed(packed) => packed.set_hint(hint),
         }
         self
+    }
+
+    /// What elements are looked up in, if in anything.
+    pub fn looked_up_in(&self) -> Option<&Table> {
+        self.table.as_ref()
     }
 
     /// What it moves.

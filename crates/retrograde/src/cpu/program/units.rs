@@ -1,7 +1,7 @@
 //! Which kernel moves the units of a plan of bytes, out of place.
 
 use super::Kernel;
-use crate::cpu::kernels::{columns, short_lanes};
+use crate::cpu::kernels::{columns, short_lanes, tiles};
 use crate::cpu::nest::{Loop, Loops, Nest, walk_of};
 use crate::cpu::schedule::Hint;
 use crate::cpu::simd::divides_registers;
@@ -157,7 +157,7 @@ impl Along {
             return Along::Rows;
         }
         let across = rest.iter().position(|l| l.steps[0].abs() == step && l.len > 1);
-        let fits = divides_registers(unit) && row.steps[1] == step && row.len >= 2;
+        let fits = tiles::knows(unit) && row.steps[1] == step && row.len >= 2;
         match across.filter(|_| fits) {
             Some(across) => Along::Tiles { across },
             None => Along::Strided,
@@ -197,6 +197,8 @@ fn of_nest(nest: &Nest, unit: usize, zero: bool) -> UnitsKernel {
     let step = unit as isize;
     let alone = nest.inner.is_empty();
     let contiguous = prefix.src == prefix.dst && prefix.src.abs() == step;
+    // One step that is only looked up moves in any way.
+    let alone = alone && (prefix.len > 1 || zero || prefix.flow == Flow::FlipSegments);
     match prefix.flow == Flow::FlipSegments {
         true if alone => UnitsKernel::Segments,
         false if alone && unit >= WIDE => UnitsKernel::Blocks,
@@ -218,7 +220,7 @@ fn of_nest(nest: &Nest, unit: usize, zero: bool) -> UnitsKernel {
 pub(super) fn has_short_lanes(nest: &Nest, prefix: Dim, unit: usize) -> bool {
     let (lanes, _) = nest.innermost_lanes();
     let forward = prefix.src == unit as isize && prefix.dst == unit as isize;
-    forward && short_lanes::are_short(prefix.len, unit, lanes.steps[1])
+    forward && prefix.len > 1 && short_lanes::are_short(prefix.len, unit, lanes.steps[1])
 }
 
 /// Whether lanes are adjacent, on both sides, in units that the column kernel knows.

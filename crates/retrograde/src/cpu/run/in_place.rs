@@ -1,6 +1,7 @@
 //! Runs a plan in place, of bytes or of packed elements: every flip is pairs of steps that are
 //! swapped. The two kinds differ only in how they swap along nested loops ([`SwapLoops`]).
 
+use super::look_up::{self, LookUps};
 use super::packed::{self, PackedCall};
 use super::units::{self, Call};
 use crate::cpu::dispatch::Isa;
@@ -12,6 +13,7 @@ use crate::cpu::program::{InPlace, Swapped};
 use crate::cpu::schedule::{Cut, Team, Window};
 use crate::dtype::Grain;
 use crate::plan::{Dim, Flow};
+use crate::table::Table;
 use std::convert::Infallible;
 
 /// How grains are swapped along nested loops.
@@ -56,6 +58,7 @@ pub(super) unsafe fn run(
     dims: &[Dim],
     memory: *mut u8,
     lengths: Option<LengthReader<'_>>,
+    table: Option<&Table>,
 ) {
     let (isa, team) = (Isa::current(), Team::new(program.bytes));
     // SAFETY: passed on; both kinds of call get the whole memory.
@@ -68,11 +71,16 @@ pub(super) unsafe fn run(
                 let at_once = team.threads();
                 let call =
                     Call { src, dst, unit, lengths, isa, stream, stream_strips, prefetch, at_once };
-                reverse(program, dims, &team, 0, &call, lengths);
+                let look_ups = table.map(|table| {
+                    let (bits, whole_segments) = (8, true);
+                    LookUps { table, isa, memory, unit, bits, lengths, whole_segments }
+                });
+                reverse(program, dims, &team, 0, &call, lengths, look_ups);
             }
             grain @ Grain::Packed { .. } => {
                 let call = PackedCall { memory, bits: grain.bits(), isa };
-                reverse(program, dims, &team, program.origin, &call, lengths);
+                reverse(program, dims, &team, program.origin, &call, lengths, None);
+                look_up::after(table, grain.bits(), dims, program.origin, memory, lengths);
                 if let Some(end) = program.sealed {
                     packed::seal(grain.bits(), memory, end);
                 }
@@ -92,25 +100,38 @@ unsafe fn reverse(
     origin: usize,
     call: &impl SwapLoops,
     lengths: Option<LengthReader<'_>>,
+    look_ups: Option<LookUps<'_>>,
 ) {
-    if program.swapped == Swapped::Nothing {
+    if program.swapped == Swapped::Nothing && look_ups.is_none() {
         return;
     }
     let bytes = program.bytes;
     let per_byte = program.grain.per_byte();
-    let parts = team.parts(bytes);
+    let parts = look_up::parts(team, bytes, look_ups.is_some());
     let cut = Cut::new(dims, origin, per_byte, parts, |dim| program.may_cut(dim));
     let flips = dims.iter().filter(|dim| dim.flow == Flow::Flip).count();
     if program.swapped == Swapped::Flips && cut.parts() == 1 && parts > 1 && flips == 1 {
         // SAFETY: passed on, with one flip.
         unsafe { mirror_shared(call, dims, origin as isize, per_byte, parts, team) };
+        if let Some(look_ups) = look_ups {
+            // Of every step alone, so any of them may be shared.
+            let cut = Cut::new(dims, origin, per_byte, parts, |_| true);
+            // SAFETY: as below.
+            team.run(cut.parts(), |part| unsafe { look_ups.part(dims, 0, cut.window(part)) });
+        }
         return;
     }
     team.run(cut.parts(), |part| {
         // SAFETY: passed on; a step of a kept dimension is swapped with no other, and parts
         // have no byte in common.
         unsafe {
-            reverse_part(program.swapped, dims, origin as isize, call, cut.window(part), lengths)
+            if program.swapped != Swapped::Nothing {
+                let window = cut.window(part);
+                reverse_part(program.swapped, dims, origin as isize, call, window, lengths);
+            }
+            if let Some(look_ups) = look_ups {
+                look_ups.part(dims, 0, cut.window(part));
+            }
         }
     });
 }

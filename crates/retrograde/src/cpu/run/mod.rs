@@ -1,6 +1,7 @@
 //! Runs a program on memory that was checked: hands parts to threads, each of which calls its kernel.
 
 mod in_place;
+mod look_up;
 mod packed;
 mod stage;
 mod units;
@@ -9,6 +10,7 @@ use super::lengths::LengthReader;
 use super::program::{InPlace, Route, unfolded};
 use crate::dtype::Grain;
 use crate::plan::Plan;
+use crate::table::Table;
 
 /// Runs the route of a plan from `src` to `dst`.
 ///
@@ -22,18 +24,21 @@ pub(super) unsafe fn copy(
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
+    table: Option<&Table>,
 ) {
     // SAFETY: passed on.
     unsafe {
         match route {
             Route::Nothing => {}
             Route::Units(units) => {
-                units::run(units, units.dims(plan.dims()), src, dst, lengths);
+                units::run(units, units.dims(plan.dims()), src, dst, lengths, table);
             }
             Route::Packed(packed) => {
                 let unfolded = unfolded(plan);
                 let dims = unfolded.as_deref().unwrap_or(plan.dims());
                 packed::run(packed, dims, src, dst, lengths);
+                let bits = plan.unit().grain.bits();
+                look_up::after(table, bits, dims, plan.dst().origin, dst, lengths);
             }
         }
     }
@@ -48,15 +53,16 @@ pub(super) unsafe fn reverse(
     program: &InPlace,
     memory: *mut u8,
     lengths: Option<LengthReader<'_>>,
+    table: Option<&Table>,
 ) {
     // SAFETY: passed on.
     unsafe {
         match program.grain {
-            Grain::Byte => in_place::run(program, plan.dims(), memory, lengths),
+            Grain::Byte => in_place::run(program, plan.dims(), memory, lengths, table),
             Grain::Packed { .. } => {
                 let unfolded = unfolded(plan);
                 let dims = unfolded.as_deref().unwrap_or(plan.dims());
-                in_place::run(program, dims, memory, lengths);
+                in_place::run(program, dims, memory, lengths, table);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Runs units out of place: shared among threads, each part on the kernel of the program.
 
+use super::look_up::{self, LookUps};
 use super::stage::Stage;
 use crate::cpu::dispatch::Isa;
 use crate::cpu::kernels::blocks::Blocks;
@@ -10,12 +11,13 @@ use crate::cpu::kernels::segments::Segments;
 use crate::cpu::kernels::short_lanes::ShortLanes;
 use crate::cpu::kernels::tiles::Tiles;
 use crate::cpu::kernels::units;
-use crate::cpu::lengths::{Bounds, LengthReader};
+use crate::cpu::lengths::{Bounds, LengthReader, visit_marked};
 use crate::cpu::nest::{Loop, Loops, Nest, walk};
 use crate::cpu::program::{Along, Units, UnitsKernel, column_room, lanes_aside};
 use crate::cpu::schedule::{Cut, Team, Window, tuning};
 use crate::cpu::simd::WIDEST;
 use crate::plan::{Dim, Flow};
+use crate::table::Table;
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -23,6 +25,8 @@ use std::ops::Range;
 pub(super) const MOST_LANES: usize = 2048;
 /// Lengths read at a time by calls with no more than these.
 const FEW_LANES: usize = 64;
+/// Bytes of a segment that is short.
+const SHORT: usize = 512;
 
 /// What every part of a call shares.
 ///
@@ -61,11 +65,12 @@ pub(super) unsafe fn run(
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
+    table: Option<&Table>,
 ) {
     let team = Team::new(units.bytes);
-    let Some(job) = units.job.filter(|_| team.threads() == 1) else {
+    let Some(job) = units.job.filter(|_| team.threads() == 1 && table.is_none()) else {
         // SAFETY: passed on.
-        return unsafe { run_on(&team, units, dims, src, dst, lengths) };
+        return unsafe { run_on(&team, units, dims, src, dst, lengths, table) };
     };
     let (isa, stream) = (Isa::current(), tuning::streams(units.hint, units.bytes));
     // SAFETY: the job is the program's own loops over both reaches, which are valid and separate, as
@@ -101,12 +106,16 @@ pub(super) unsafe fn run_on(
     src: *const u8,
     dst: *mut u8,
     lengths: Option<LengthReader<'_>>,
+    table: Option<&Table>,
 ) {
     let Units { unit, origins: [from, to], bytes, kernel, hint, .. } = *units;
     let (isa, prefetch) = (Isa::current(), tuning::prefetches(bytes));
-    let (stream, stream_strips) =
-        (tuning::streams(hint, bytes), tuning::streams_strips(hint, bytes));
-    let cut = Cut::new(dims, to, 1, team.parts(bytes), |dim| units.may_cut(dim));
+    // What is looked up afterwards has to be in a cache.
+    let direct = table.is_none();
+    let stream = direct && tuning::streams(hint, bytes);
+    let stream_strips = direct && tuning::streams_strips(hint, bytes);
+    let parts = look_up::parts(team, bytes, !direct);
+    let cut = Cut::new(dims, to, 1, parts, |dim| units.may_cut(dim));
     // SAFETY: the origins are inside the buffers.
     let (src, dst) = unsafe { (src.add(from), dst.add(to)) };
     let at_once = cut.parts().min(team.threads());
@@ -115,7 +124,14 @@ pub(super) unsafe fn run_on(
     team.run(cut.parts(), move |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
-        unsafe { part_of(&call, kernel, dims, cut.window(part)) };
+        unsafe {
+            part_of(&call, kernel, dims, cut.window(part));
+            if let Some(table) = table {
+                let (memory, bits, whole_segments) = (call.dst, 8, false);
+                let all = LookUps { table, isa, memory, unit, bits, lengths, whole_segments };
+                all.part(dims, 0, cut.window(part));
+            }
+        }
         if stream || stream_strips {
             call.isa.fence();
         }
@@ -244,7 +260,6 @@ pub(super) unsafe fn short_lanes(
                 src_step: lanes.steps[0],
                 len: prefix.len,
                 unit: call.unit,
-                stream: call.stream,
                 in_place: std::ptr::eq(call.src, call.dst),
             });
         }
@@ -402,29 +417,54 @@ unsafe fn segments(
     let unit = call.unit as isize;
     let contiguous = cut.src.abs() == unit && cut.dst == unit;
     let along = if contiguous { Along::Rows } else { Along::Strided };
+    let wanted = steps.start..steps.end;
     let Ok(()) = walk(&nest.lanes, nest.start, |[from, to, _]| {
-        offsets.each_bounds(steps.start..steps.end, |bounds| {
-            // SAFETY: kernel contract 1 and 2 by `Call`'s invariants, since bounds are clamped to
-            // the axis and ascend; 3 by the `Isa`. What is behind the segments is inside the axis.
+        let reverse = |bounds: &[usize], stream: bool| {
+            // SAFETY: kernel contract 1 and 2 by `Call`'s invariants, since bounds are clamped to the
+            // axis and ascend; 3 by the `Isa`.
             unsafe {
-                match bounds {
-                    Bounds::Segments(bounds) => call.isa.segments(&Segments {
-                        src: call.src.offset(from),
-                        dst: call.dst.offset(to),
-                        bounds,
-                        steps: steps.start..steps.end,
-                        axis_steps: [cut.src, cut.dst],
-                        unit: call.unit,
-                        stream: call.stream,
-                        prefetch: call.prefetch,
-                    }),
-                    Bounds::Rest(rest) => {
-                        let row = Loop { len: rest.len(), steps: [cut.src, cut.dst] };
-                        let first = rest.start as isize;
-                        let start = [from + cut.src * first, to + cut.dst * first];
-                        loops(call, along, &[row], start);
-                    }
+                call.isa.segments(&Segments {
+                    src: call.src.offset(from),
+                    dst: call.dst.offset(to),
+                    bounds,
+                    steps: wanted.clone(),
+                    axis_steps: [cut.src, cut.dst],
+                    unit: call.unit,
+                    stream,
+                    prefetch: call.prefetch,
+                });
+            }
+        };
+        let keep = |steps: Range<usize>| {
+            let first = steps.start as isize;
+            let [from, to] = [from + cut.src * first, to + cut.dst * first];
+            // SAFETY: as above; these steps are inside the axis, and input and output do not overlap.
+            unsafe {
+                if cut.src == unit && contiguous && steps.len() * call.unit <= SHORT {
+                    let bytes = steps.len() * call.unit;
+                    call.src.offset(from).copy_to_nonoverlapping(call.dst.offset(to), bytes);
+                } else {
+                    let row = Loop { len: steps.len(), steps: [cut.src, cut.dst] };
+                    loops(call, along, &[row], [from, to]);
                 }
+            }
+        };
+        offsets.each_group(wanted.clone(), |bounds| match bounds {
+            Bounds::Segments(bounds) => reverse(bounds, call.stream),
+            Bounds::Rest(rest) => keep(rest),
+            Bounds::Marked(bounds, marks) => {
+                // The kernel takes many short ones at a time: all are reversed, and those that stay are
+                // written again, while they are in a cache.
+                let (first, last) = (bounds[0], bounds[bounds.len() - 1]);
+                let again = (last - first) * call.unit <= SHORT * (bounds.len() - 1);
+                if again {
+                    reverse(bounds, false);
+                }
+                visit_marked(bounds, marks, &wanted, &mut |bounds| match bounds {
+                    Bounds::Rest(rest) => keep(rest),
+                    Bounds::Segments(bounds) if !again => reverse(bounds, call.stream),
+                    _ => {}
+                });
             }
         });
         Ok::<(), Infallible>(())
@@ -492,6 +532,7 @@ unsafe fn copy_segments(
             }
         }
         Bounds::Rest(rest) => run(rest.start, rest, 1),
+        Bounds::Marked(..) => {}
     });
 }
 

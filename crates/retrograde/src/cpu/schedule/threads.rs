@@ -268,6 +268,11 @@ impl Team<'_> {
         if most > self.threads { most / self.threads * self.threads } else { most }
     }
 
+    /// Whether its threads are lent.
+    pub(in crate::cpu) fn is_lent(&self) -> bool {
+        matches!(self.others, Some(Threads::Lent(_)))
+    }
+
     /// Runs every part, each once.
     pub(in crate::cpu) fn run(&self, parts: usize, part: impl Fn(usize) + Sync + Send) {
         match &self.others {

@@ -25,6 +25,7 @@ impl Vector for Avx {
             Avx(_mm256_broadcastsi128_si256(_mm_loadu_si128(sixteen.cast())));
         and(self, other: Self) -> Self = Avx(_mm256_and_si256(self.0, other.0));
         or(self, other: Self) -> Self = Avx(_mm256_or_si256(self.0, other.0));
+        xor(self, other: Self) -> Self = Avx(_mm256_xor_si256(self.0, other.0));
         select(mask: Self, set: Self, clear: Self) -> Self =
             Avx(_mm256_or_si256(_mm256_and_si256(mask.0, set.0), _mm256_andnot_si256(mask.0, clear.0)));
         shl(self, bits: usize) -> Self =
@@ -197,6 +198,7 @@ impl PartialVector for Avx {
 
 impl Simd for Avx {
     type Sixteen = Sse;
+    type Half = Self;
     type Lanes = Sse;
 
     #[inline(always)]
@@ -233,6 +235,21 @@ impl Simd for Avx {
             let each = _mm256_loadu_si256(const { &orders::sixteens::<32>() }.as_ptr().cast());
             let order = _mm256_xor_si256(own, _mm256_shuffle_epi8(flips, each));
             Avx(_mm256_shuffle_epi8(parts, order))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn gather_sixteens(src: *const u8, pitch: isize) -> Self {
+        // SAFETY: contract 1 and 2 for both sixteens.
+        unsafe { Avx(_mm256_loadu2_m128i(src.offset(pitch).cast(), src.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn dense_twelves(self) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            let order = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+            Avx(_mm256_permutevar8x32_epi32(self.0, order))
         }
     }
 

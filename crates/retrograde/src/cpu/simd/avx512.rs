@@ -68,6 +68,7 @@ impl<const VBMI: bool> Vector for Avx512<VBMI> {
             Avx512(_mm512_broadcast_i32x4(_mm_loadu_si128(sixteen.cast())));
         and(self, other: Self) -> Self = Avx512(_mm512_and_si512(self.0, other.0));
         or(self, other: Self) -> Self = Avx512(_mm512_or_si512(self.0, other.0));
+        xor(self, other: Self) -> Self = Avx512(_mm512_xor_si512(self.0, other.0));
         select(mask: Self, set: Self, clear: Self) -> Self =
             Avx512(_mm512_ternarylogic_epi64::<0xCA>(mask.0, set.0, clear.0));
         shl(self, bits: usize) -> Self =
@@ -340,6 +341,7 @@ impl<const VBMI: bool> PartialVector for Avx512<VBMI> {
 
 impl<const VBMI: bool> Simd for Avx512<VBMI> {
     type Sixteen = Sse;
+    type Half = Avx;
     type Lanes = Self;
 
     #[inline(always)]
@@ -379,6 +381,27 @@ impl<const VBMI: bool> Simd for Avx512<VBMI> {
             let each = _mm512_loadu_si512(const { &orders::sixteens::<64>() }.as_ptr().cast());
             let order = _mm512_xor_si512(own, _mm512_shuffle_epi8(flips, each));
             Avx512(_mm512_shuffle_epi8(parts, order))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn gather_sixteens(src: *const u8, pitch: isize) -> Self {
+        // SAFETY: contract 1 and 2 for all four sixteens.
+        unsafe {
+            let part = |index: isize| _mm_loadu_si128(src.offset(pitch * index).cast());
+            let parts = _mm512_castsi128_si512(part(0));
+            let parts = _mm512_inserti32x4::<1>(parts, part(1));
+            let parts = _mm512_inserti32x4::<2>(parts, part(2));
+            Avx512(_mm512_inserti32x4::<3>(parts, part(3)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn dense_twelves(self) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            let order = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
+            Avx512(_mm512_permutexvar_epi32(order, self.0))
         }
     }
 

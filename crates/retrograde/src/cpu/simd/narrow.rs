@@ -212,5 +212,6 @@ impl<V: Narrow> PartialVector for V {
 
 impl<V: Narrow> Simd for V {
     type Sixteen = V;
+    type Half = V;
     type Lanes = V;
 }

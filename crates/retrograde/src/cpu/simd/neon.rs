@@ -23,6 +23,7 @@ impl Vector for Neon {
         broadcast(sixteen: *const u8) -> Self = Neon(vld1q_u8(sixteen));
         and(self, other: Self) -> Self = Neon(vandq_u8(self.0, other.0));
         or(self, other: Self) -> Self = Neon(vorrq_u8(self.0, other.0));
+        xor(self, other: Self) -> Self = Neon(veorq_u8(self.0, other.0));
         select(mask: Self, set: Self, clear: Self) -> Self = Neon(vbslq_u8(mask.0, set.0, clear.0));
         shl(self, bits: usize) -> Self = Neon(vshlq_u8(self.0, vdupq_n_s8(bits as i8)));
         shr(self, bits: usize) -> Self = Neon(vshlq_u8(self.0, vdupq_n_s8(-(bits as i8))));

@@ -70,6 +70,12 @@ impl Vector for Pair {
     }
 
     #[inline(always)]
+    unsafe fn xor(self, other: Self) -> Self {
+        // SAFETY: packed elements are initialised.
+        unsafe { self.by_words(other, |a, b| a ^ b) }
+    }
+
+    #[inline(always)]
     unsafe fn select(mask: Self, set: Self, clear: Self) -> Self {
         // SAFETY: packed elements and masks are initialised.
         unsafe { mask.and(set).or(mask.by_words(clear, |mask, clear| !mask & clear)) }
@@ -178,5 +184,6 @@ impl PartialVector for Pair {
 
 impl Simd for Pair {
     type Sixteen = Self;
+    type Half = Self;
     type Lanes = Self;
 }

@@ -25,6 +25,7 @@ impl Vector for Simd128 {
         broadcast(sixteen: *const u8) -> Self = Simd128(v128_load(sixteen.cast()));
         and(self, other: Self) -> Self = Simd128(v128_and(self.0, other.0));
         or(self, other: Self) -> Self = Simd128(v128_or(self.0, other.0));
+        xor(self, other: Self) -> Self = Simd128(v128_xor(self.0, other.0));
         select(mask: Self, set: Self, clear: Self) -> Self =
             Simd128(v128_bitselect(set.0, clear.0, mask.0));
         shl(self, bits: usize) -> Self = Simd128(u8x16_shl(self.0, bits as u32));

@@ -19,6 +19,9 @@ pub(in crate::cpu) trait Simd: PartialVector {
     /// bytes.
     type Sixteen: PartialVector;
 
+    /// One of at most two sixteens: most of what a wider one loads and stores crosses a cache line.
+    type Half: PartialVector;
+
     /// The register for several short lanes at once.
     type Lanes: PartialVector;
 
@@ -42,6 +45,21 @@ pub(in crate::cpu) trait Simd: PartialVector {
         const { assert!(Self::BYTES == SIXTEEN) };
         // SAFETY: passed on: one sixteen, one offset and one number.
         unsafe { Self::load_either::<W>(base.add(from.read() as usize), flips.read() != 0) }
+    }
+
+    /// Loads sixteen `i` from `src + i * pitch`.
+    #[inline(always)]
+    unsafe fn gather_sixteens(src: *const u8, _pitch: isize) -> Self {
+        const { assert!(Self::BYTES == SIXTEEN) };
+        // SAFETY: passed on.
+        unsafe { Self::load(src) }
+    }
+
+    /// The first 12 bytes of all sixteens side by side; the bytes behind them are unspecified.
+    #[inline(always)]
+    unsafe fn dense_twelves(self) -> Self {
+        const { assert!(Self::BYTES == SIXTEEN) };
+        self
     }
 
     /// Stores sixteen `i` to `dst + i * pitch`.

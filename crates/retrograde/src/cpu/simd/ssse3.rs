@@ -22,6 +22,7 @@ impl Vector for Sse {
         broadcast(sixteen: *const u8) -> Self = Sse(_mm_loadu_si128(sixteen.cast()));
         and(self, other: Self) -> Self = Sse(_mm_and_si128(self.0, other.0));
         or(self, other: Self) -> Self = Sse(_mm_or_si128(self.0, other.0));
+        xor(self, other: Self) -> Self = Sse(_mm_xor_si128(self.0, other.0));
         select(mask: Self, set: Self, clear: Self) -> Self =
             Sse(_mm_or_si128(_mm_and_si128(mask.0, set.0), _mm_andnot_si128(mask.0, clear.0)));
         shl(self, bits: usize) -> Self = Sse(_mm_sll_epi16(self.0, _mm_cvtsi32_si128(bits as i32)));

@@ -169,6 +169,13 @@ fn registers_of_several_parts() {
             for (part, wanted) in a[..V::BYTES].chunks(SIXTEEN).enumerate() {
                 same(&out[part * 40..][..SIXTEEN], wanted, "store_sixteens", level);
             }
+            let gathered = V::gather_sixteens(b.as_ptr().add(3 * 40), -40);
+            let parts = (0..V::BYTES / SIXTEEN).map(|part| &b[(3 - part) * 40..][..SIXTEEN]);
+            same(stored(gathered), parts.collect::<Vec<_>>().concat(), "gather_sixteens", level);
+            let twelves: Vec<u8> =
+                a[..V::BYTES].chunks(SIXTEEN).flat_map(|part| &part[..12]).copied().collect();
+            let dense = stored(loaded::<V>(&a).dense_twelves());
+            same(&dense[..twelves.len()], &twelves[..], "dense_twelves", level);
             let written = out.iter().filter(|&&byte| byte != 7).count();
             assert!(written <= V::BYTES, "store_sixteens at {level}");
             for mask in [0x0F, 0x30, 0x80, 0, 0xFF] {

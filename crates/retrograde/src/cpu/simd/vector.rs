@@ -49,6 +49,9 @@ pub(in crate::cpu) trait Vector: Copy {
     /// The bits that either has.
     unsafe fn or(self, other: Self) -> Self;
 
+    /// The bits that one of them has and the other has not.
+    unsafe fn xor(self, other: Self) -> Self;
+
     /// The bits that `mask` has from `set`, the others from `clear`.
     unsafe fn select(mask: Self, set: Self, clear: Self) -> Self;
 

@@ -280,6 +280,7 @@ impl OneRow<'_> {
                 bounds.windows(2).for_each(|pair| copy(pair[0], pair[1], true));
             }
             Bounds::Rest(rest) => copy(rest.start, rest.end, false),
+            Bounds::Marked(..) => {}
         };
         if row.dst > 0 {
             return offsets.each_bounds(steps.clone(), each);
@@ -292,6 +293,7 @@ impl OneRow<'_> {
                 all.extend(bounds.windows(2).map(|pair| (pair[0], pair[1], true)));
             }
             Bounds::Rest(rest) => all.push((rest.start, rest.end, false)),
+            Bounds::Marked(..) => {}
         });
         for (start, end, back) in all.into_iter().rev() {
             match back {

@@ -53,7 +53,7 @@ pub(super) unsafe fn run(
             2 => spread::<2>(pass, from, to),
             _ => spread::<1>(pass, from, to),
         });
-        units::run_on(&team, units, dims, apart, moved, lengths);
+        units::run_on(&team, units, dims, apart, moved, lengths, None);
         let rest = elements.next_multiple_of(per_byte) - elements;
         moved.add(elements).write_bytes(0, rest);
         let pass = Pass { src: moved, dst };
