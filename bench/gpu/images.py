@@ -30,9 +30,6 @@ class Job(HostJob):
             setattr(self, name, torch.from_numpy(array).to(kind))
         self.dst = self  # what is filled before a result is checked
 
-    def new(self):
-        return torch.empty_like(self.out)
-
     def fill(self, byte):
         self.out.view(torch.uint8).fill_(byte)
 

@@ -23,10 +23,6 @@ class Job:
         self.dst = aligned(case.bytes)
         self.out = self.dst.view(self.dtype).reshape(self.expected.shape)
 
-    def new(self):
-        """A new array for the result."""
-        return np.empty_like(self.out)
-
     def is_right(self, result):
         """Whether it is the expected result, as a dense array."""
         result = np.asarray(result)

@@ -25,22 +25,16 @@ def own(job, threads):
     retrograde.set_num_threads(threads)
     case, x, out = job.case, job.x, job.out
     axes = case.axes if len(case.axes) != 1 else case.axes[0]
-    oriented = getattr(retrograde, "orient", partial(swapped, retrograde, job))
     if case.movement.startswith("rot"):
         yield making("retrograde", partial(retrograde.rot90, x, case.quarters, case.plane))
     elif case.turned:
-        yield making("retrograde", partial(oriented, x, case.movement, axes=case.plane))
+        yield making("retrograde", partial(retrograde.orient, x, case.movement, axes=case.plane))
     else:
         yield making("retrograde", partial(retrograde.flip, x, axes))
     if case.turned:
-        yield into("retrograde", job, partial(oriented, x, case.movement, axes=case.plane, out=out))
+        yield into("retrograde", job, partial(retrograde.orient, x, case.movement, axes=case.plane, out=out))
     else:
         yield into("retrograde", job, partial(retrograde.reverse, x, axes, out=out))
-
-
-def swapped(package, job, x, movement, axes, out=None):
-    """What `orient` does, for builds that do not have it."""
-    return package.reverse(x.swapaxes(*axes), job.case.axes, out=job.new() if out is None else out)
 
 
 class Peer:
