@@ -34,7 +34,7 @@ from ._hints import flipped_axes as _flipped_axes
 from ._hints import hinted as _hinted
 from ._hints import sequence_axes as _sequence_axes
 from ._hints import wrong as _wrong
-from ._kinds import _is_in_rows, _is_torch, _named, _reversals, _segments, _sequences, _subsequences
+from ._kinds import _is_ascending, _is_in_rows, _is_torch, _named, _reversals, _segments, _sequences, _subsequences
 from ._prepare import Prepared, prepare
 from ._show import Picture, show
 
@@ -625,6 +625,8 @@ def flip(m, axis=None, *more, dim=None, dims=None, where=None, batch_axis=0, **o
         return _where.flip(reverse_sequence, m, axis, where, batch_axis)
     if _is_in_rows(m, 0) and (axis is None or type(axis) is int and -m.ndim <= axis < m.ndim):
         return _engine.reverse(m, axis, None, "set", None)
+    if type(m) is _ndarray and _is_ascending(axis, m.ndim):
+        return _engine.flip(m, axis)
     if _is_torch(type(m)):
         return _kinds.torch._flip_tensor(m, axis)
     return _named("flip", m, axis)

@@ -108,6 +108,14 @@ def _is_in_rows(m, rank):
     return type(m) is np.ndarray and m.ndim >= rank and m.flags.c_contiguous
 
 
+def _is_ascending(axis, rank):
+    """Whether this is a tuple of two axes that need no further check, as those of a picture."""
+    if type(axis) is not tuple or len(axis) != 2:
+        return False
+    first, second = axis
+    return type(first) is int and type(second) is int and 0 <= first < second < rank
+
+
 def _named(name, m, *arguments):
     """One of NumPy's functions (:mod:`._names`), for any kind of tensor."""
     if _is_torch(type(m)):
