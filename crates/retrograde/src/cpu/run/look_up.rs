@@ -138,14 +138,24 @@ impl LookUps<'_> {
         }
         let Ok(()) = walk(outer, [0, start], |[_, at]| {
             // SAFETY: as required.
-            unsafe { self.run(at as usize, run) };
+            unsafe { self.run(at, run) };
             Ok::<(), Infallible>(())
         });
     }
 
     /// # Safety
     /// As for [`part`](Self::part), for so many grains from one on.
-    unsafe fn run(&self, at: usize, len: usize) {
+    unsafe fn run(&self, at: isize, len: usize) {
+        if self.bits == 8 {
+            // Offsets are negative where steps are counted from the end.
+            // SAFETY: as required.
+            unsafe {
+                let at = self.memory.offset(at);
+                return self.isa.look_up(&LookUp { at, len, table: self.table });
+            }
+        }
+        // Of packed elements they count from the start of the memory.
+        let at = at as usize;
         let per_byte = 8 / self.bits;
         let end = at + len;
         let (first, last) = (at.next_multiple_of(per_byte).min(end), end - end % per_byte);
