@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ragged data: segments, list columns and reverse complements, against a copy and what others have.
 
-    bench/ragged.py [--threads N] [--quick] [--filter TEXT] [--out FOLDER]
+    bench/ragged.py [--threads N] [--quick] [--seconds S] [--filter TEXT] [--out FOLDER]
 
 Needs `cargo build --profile dist -p retrograde-bench`, for the copies, and retrograde, numpy, numba, polars, pyarrow
 and awkward; with genvarloader, its kernel for reads. It is measured as bench/README.md says: all contestants of a case
@@ -21,6 +21,7 @@ BENCH = Path(__file__).resolve().parent
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--threads", type=int, default=1, help="of retrograde and polars; others use one")
 parser.add_argument("--quick", action="store_true", help="a sixteenth of the bytes, fewer rounds")
+parser.add_argument("--seconds", type=float, default=20, help="for each case, about")
 parser.add_argument("--filter", default="", help="only cases with this in their names")
 parser.add_argument("--out", type=Path, default=BENCH / "out", help="the folder of the record")
 options = parser.parse_args()
@@ -186,6 +187,10 @@ def cases():
 def main():
     retrograde.set_num_threads(options.threads)
     random, results = np.random.default_rng(1), []
+    about = machine.describe()
+    versions = {module.__name__: module.__version__ for module in (np, numba, pl, pa, ak)}
+    facts = {"date": str(datetime.date.today()), "command": f"bench/ragged.py {' '.join(sys.argv[1:])}".strip()}
+    facts |= about | {"retrograde": machine.retrograde_version()} | versions
     for group, name, dtype, mean, lengths, make in cases():
         if options.filter not in f"{group}: {name}":
             continue
@@ -202,18 +207,13 @@ def main():
             for one in contestants
             if one.result and np.ascontiguousarray(one.result()).tobytes() != want.tobytes()
         }
-        rounds, seconds = (7, 3) if options.quick else (15, 20)
-        rows = measure.summary(measure.alternate(contestants, rounds, seconds))
+        rows = measure.summary(measure.alternate(contestants, 7 if options.quick else 15, options.seconds))
         for row in rows:
             row["wrong"] = f"{row['name']}, {row['style']}".removesuffix(", reused") in wrong
         case = {"group": group, "name": name, "bytes": src.nbytes, "threads": options.threads, "contestants": rows}
         results.append(case)
         print(table.line(case), flush=True)
-    about = machine.describe()
-    versions = {module.__name__: module.__version__ for module in (np, numba, pl, pa, ak)}
-    facts = {"date": str(datetime.date.today()), "command": f"bench/ragged.py {' '.join(sys.argv[1:])}".strip()}
-    facts |= about | {"retrograde": machine.retrograde_version()} | versions
-    print(record.write(options.out, {"facts": facts, "cases": results}, "Ragged data"))
+        record.write(options.out, {"facts": facts, "cases": results}, "Ragged data")
     raise SystemExit(any(row["wrong"] for case in results for row in case["contestants"]))
 
 
