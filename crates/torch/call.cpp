@@ -136,15 +136,15 @@ retrograde_tensor described(retrograde_dtype dtype, size_t width, at::IntArrayRe
 struct Counts {
     c10::SmallVector<int64_t, 6> sizes, strides;
 
-    Counts(const Asked& asked, const Tensor& x, const Tensor& counts) {
+    Counts(const Operation& operation, const Tensor& x, const Tensor& counts) {
         if (!counts.defined()) {
             return;
         }
         sizes.append(counts.sizes().begin(), counts.sizes().end());
         strides.append(counts.strides().begin(), counts.strides().end());
         const auto rank = x.dim();
-        const auto axis = asked.axes[0] + (asked.axes[0] < 0 ? rank : 0);
-        if (asked.kind != RETROGRADE_REVERSE_SUBSEQUENCES || axis < 0 || axis >= rank) {
+        const auto axis = operation.axes[0] + (operation.axes[0] < 0 ? rank : 0);
+        if (operation.kind != RETROGRADE_REVERSE_SUBSEQUENCES || axis < 0 || axis >= rank) {
             return;
         }
         auto with = x.sizes().vec(), without = with;
@@ -161,13 +161,13 @@ struct Counts {
 };
 
 /// The arguments that solve the problem, if lengths fit the other one of two axes, or are a mask of integers.
-std::string hint(const Asked& asked, const Tensor& x, const Tensor& counts) {
-    if (asked.kind != RETROGRADE_REVERSE_SEQUENCE) {
+std::string hint(const Operation& operation, const Tensor& x, const Tensor& counts) {
+    if (operation.kind != RETROGRADE_REVERSE_SEQUENCE) {
         return "";
     }
     const auto rank = x.dim();
-    const auto time = asked.axes[0] + (asked.axes[0] < 0 ? rank : 0);
-    const auto batch = asked.axes[1] + (asked.axes[1] < 0 ? rank : 0);
+    const auto time = operation.axes[0] + (operation.axes[0] < 0 ? rank : 0);
+    const auto batch = operation.axes[1] + (operation.axes[1] < 0 ? rank : 0);
     if (std::min(time, batch) < 0 || std::max(time, batch) >= rank || time == batch) {
         return "";
     }
@@ -187,26 +187,26 @@ std::string hint(const Asked& asked, const Tensor& x, const Tensor& counts) {
     return ": did you mean " + axes + "?";
 }
 
-std::unique_ptr<Plan> planned(Key&& key, const Asked& asked, const Tensor& x, const Tensor& counts, const Tensor& out) {
+std::unique_ptr<Plan> planned(Key&& key, const Operation& operation, const Tensor& x, const Tensor& counts, const Tensor& out) {
     TORCH_CHECK(engine.retrograde_prepare != nullptr, "no engine: import retrograde.torch, or link it to this library");
     retrograde_operator* op = nullptr;
-    check(engine.retrograde_operator_create(asked.kind, &op));
+    check(engine.retrograde_operator_create(operation.kind, &op));
     const std::unique_ptr<retrograde_operator, decltype(engine.retrograde_operator_destroy)> owner(
         op, engine.retrograde_operator_destroy);
-    if (asked.kind == RETROGRADE_REVERSE) {
-        check(engine.retrograde_operator_set_axes(op, asked.axes.data(), asked.axes.size()));
-    } else if (asked.kind == RETROGRADE_REVERSE_SEQUENCE) {
-        check(engine.retrograde_operator_set_time_axis(op, asked.axes[0]));
-        check(engine.retrograde_operator_set_batch_axis(op, asked.axes[1]));
+    if (operation.kind == RETROGRADE_REVERSE) {
+        check(engine.retrograde_operator_set_axes(op, operation.axes.data(), operation.axes.size()));
+    } else if (operation.kind == RETROGRADE_REVERSE_SEQUENCE) {
+        check(engine.retrograde_operator_set_time_axis(op, operation.axes[0]));
+        check(engine.retrograde_operator_set_batch_axis(op, operation.axes[1]));
     } else {
-        check(engine.retrograde_operator_set_axis(op, asked.axes[0]));
+        check(engine.retrograde_operator_set_axis(op, operation.axes[0]));
     }
-    if (asked.kind == RETROGRADE_REVERSE_SEQUENCE || asked.kind == RETROGRADE_REVERSE_SUBSEQUENCES) {
-        check(engine.retrograde_operator_set_policy(op, asked.policy));
-        check(engine.retrograde_operator_set_align(op, asked.align));
-        check(engine.retrograde_operator_set_tail(op, asked.tail));
+    if (operation.kind == RETROGRADE_REVERSE_SEQUENCE || operation.kind == RETROGRADE_REVERSE_SUBSEQUENCES) {
+        check(engine.retrograde_operator_set_policy(op, operation.policy));
+        check(engine.retrograde_operator_set_align(op, operation.align));
+        check(engine.retrograde_operator_set_tail(op, operation.tail));
     }
-    const Counts shape(asked, x, counts);
+    const Counts shape(operation, x, counts);
     const auto width = x.element_size();
     const auto input = described(RETROGRADE_BYTES, width, x.sizes(), x.strides());
     const auto output = described(RETROGRADE_BYTES, width, out.sizes(), out.strides());
@@ -218,7 +218,7 @@ std::unique_ptr<Plan> planned(Key&& key, const Asked& asked, const Tensor& x, co
     retrograde_call* call = nullptr;
     const auto status = engine.retrograde_prepare(op, &input, counts.defined() ? &lengths : nullptr, &output, &call);
     if (status != RETROGRADE_OK) {
-        fail(status, status == RETROGRADE_MISMATCH && counts.defined() ? hint(asked, x, counts) : "");
+        fail(status, status == RETROGRADE_MISMATCH && counts.defined() ? hint(operation, x, counts) : "");
     }
     plan->call.reset(call);
     check(engine.retrograde_tensor_bytes(&input, &plan->input_bytes));
@@ -231,11 +231,11 @@ std::unique_ptr<Plan> planned(Key&& key, const Asked& asked, const Tensor& x, co
 }
 
 /// The plan of a call, valid until this thread asks for another one.
-const Plan& plan_of(const Asked& asked, const Tensor& x, const Tensor& counts, const Tensor& out) {
+const Plan& plan_of(const Operation& operation, const Tensor& x, const Tensor& counts, const Tensor& out) {
     Key key;
-    key.push_back(asked.kind | asked.policy << 8 | asked.align << 12 | asked.tail << 16);
+    key.push_back(operation.kind | operation.policy << 8 | operation.align << 12 | operation.tail << 16);
     key.push_back(x.element_size());
-    add(key, asked.axes);
+    add(key, operation.axes);
     add(key, x.sizes());
     add(key, x.strides());
     add(key, out.sizes());
@@ -247,12 +247,12 @@ const Plan& plan_of(const Asked& asked, const Tensor& x, const Tensor& counts, c
     }
     auto& plan = plans[slot_of(key)];
     if (!plan || plan->key != key) {
-        plan = planned(std::move(key), asked, x, counts, out);
+        plan = planned(std::move(key), operation, x, counts, out);
     }
     return *plan;
 }
 
-void check_tensors(const Asked& asked, const Tensor& x, const Tensor& counts, const Tensor& out) {
+void check_tensors(const Operation& operation, const Tensor& x, const Tensor& counts, const Tensor& out) {
     TORCH_CHECK_TYPE(!is_packed(x.scalar_type()), "x has dtype torch.", type_name(x),
                      ", whose elements cannot be moved one by one");
     TORCH_CHECK_TYPE(out.scalar_type() == x.scalar_type(), "out has dtype torch.", type_name(out),
@@ -261,8 +261,8 @@ void check_tensors(const Asked& asked, const Tensor& x, const Tensor& counts, co
     if (!counts.defined()) {
         return;
     }
-    const auto* const argument = argument_of(asked.kind);
-    TORCH_CHECK_TYPE(integer_type(counts.scalar_type()) != 0, name_of(asked.kind), ": ", argument, " have type ",
+    const auto* const argument = argument_of(operation.kind);
+    TORCH_CHECK_TYPE(integer_type(counts.scalar_type()) != 0, name_of(operation.kind), ": ", argument, " have type ",
                      type_name(counts), ", expected an integer type");
     if (counts.is_cpu() || counts.device() == x.device()) {
         return;
@@ -343,7 +343,7 @@ const char* name_of(retrograde_kind kind) {
     }
 }
 
-Asked Asked::with(std::string_view policy, std::string_view align, std::string_view tail) const {
+Operation Operation::with(std::string_view policy, std::string_view align, std::string_view tail) const {
     const auto choose = [this](const char* argument, std::string_view given, const char* first, const char* second) {
         if (given != first && given != second) {
             TORCH_CHECK_VALUE(false, name_of(kind), ": ", argument, " \"", given, "\" does not exist, expected \"", first,
@@ -351,20 +351,20 @@ Asked Asked::with(std::string_view policy, std::string_view align, std::string_v
         }
         return static_cast<uint32_t>(given == second);
     };
-    auto asked = *this;
-    asked.policy = choose("policy", policy, "strict", "clamp");
-    asked.align = choose("align", align, "start", "end");
-    asked.tail = choose("tail", tail, "keep", "zero");
-    return asked;
+    auto operation = *this;
+    operation.policy = choose("policy", policy, "strict", "clamp");
+    operation.align = choose("align", align, "start", "end");
+    operation.tail = choose("tail", tail, "keep", "zero");
+    return operation;
 }
 
-void move(const Asked& asked, const Tensor& x, const Tensor& counts, const Tensor& out, bool fresh) {
-    check_tensors(asked, x, counts, out);
-    const auto& plan = plan_of(asked, x, counts, out);
+void move(const Operation& operation, const Tensor& x, const Tensor& counts, const Tensor& out, bool fresh) {
+    check_tensors(operation, x, counts, out);
+    const auto& plan = plan_of(operation, x, counts, out);
     if (x.is_cpu()) {
         return run_here(plan, Buffers(x, counts, out));
     }
-    TORCH_CHECK_VALUE(x.is_cuda(), name_of(asked.kind), ": x is on ", x.device(), ", expected the CPU or a CUDA device");
+    TORCH_CHECK_VALUE(x.is_cuda(), name_of(operation.kind), ": x is on ", x.device(), ", expected the CPU or a CUDA device");
     const c10::DeviceGuard guard(x.device());
     run_there(plan, Buffers(x, counts, out), x.device(), counts.defined() && !counts.is_cpu(), fresh);
 }

@@ -12,7 +12,7 @@
 namespace retrograde {
 
 /// An operator with its attributes.
-struct Asked {
+struct Operation {
     retrograde_kind kind;
     /// Reverse: the axes to reverse. Others: time and batch, or their one axis.
     at::IntArrayRef axes;
@@ -21,7 +21,7 @@ struct Asked {
     retrograde_tail tail = RETROGRADE_TAIL_KEEP;
 
     /// The same with these words; others are a ValueError.
-    Asked with(std::string_view policy, std::string_view align, std::string_view tail) const;
+    Operation with(std::string_view policy, std::string_view align, std::string_view tail) const;
 };
 
 /// The name of an operator in errors.
@@ -29,7 +29,7 @@ const char* name_of(retrograde_kind kind);
 
 /// Moves the elements of `x` to `out`, on the device of `x`. `counts` are its lengths or offsets;
 /// undefined for Reverse. `fresh`: the output is uninitialised. An error leaves other outputs as they are.
-void move(const Asked& asked, const at::Tensor& x, const at::Tensor& counts, const at::Tensor& out, bool fresh);
+void move(const Operation& operation, const at::Tensor& x, const at::Tensor& counts, const at::Tensor& out, bool fresh);
 
 /// Whether a tensor has names of dimensions, which newer versions of PyTorch do not know.
 template <typename T>

@@ -39,7 +39,7 @@ struct ReverseSequence {
                     std::string_view policy, std::string_view align, std::string_view tail, const at::Tensor& out,
                     bool fresh) {
         const int64_t axes[] = {time_axis, batch_axis};
-        move(Asked{RETROGRADE_REVERSE_SEQUENCE, axes}.with(policy, align, tail), x, lengths, out, fresh);
+        move(Operation{RETROGRADE_REVERSE_SEQUENCE, axes}.with(policy, align, tail), x, lengths, out, fresh);
     }
 };
 
@@ -50,7 +50,7 @@ struct ReverseSubsequences {
 
     static void run(const at::Tensor& x, const at::Tensor& lengths, int64_t axis, std::string_view policy,
                     std::string_view align, std::string_view tail, const at::Tensor& out, bool fresh) {
-        move(Asked{RETROGRADE_REVERSE_SUBSEQUENCES, axis}.with(policy, align, tail), x, lengths, out, fresh);
+        move(Operation{RETROGRADE_REVERSE_SUBSEQUENCES, axis}.with(policy, align, tail), x, lengths, out, fresh);
     }
 };
 

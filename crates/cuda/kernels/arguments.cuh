@@ -199,7 +199,7 @@ struct Columns {
 static_assert(sizeof(Columns) == 544, "Columns");
 
 // Columns that pass through scratch memory.
-struct Passes {
+struct Strips {
     Columns columns;
     u8* scratch;
     u32* written;  // For each strip, how many of its tiles are in scratch
@@ -210,7 +210,7 @@ struct Passes {
     Axis tiles;  // In a strip
     Axis ring;  // Strips that scratch holds
 };
-static_assert(sizeof(Passes) == 688, "Passes");
+static_assert(sizeof(Strips) == 688, "Strips");
 
 // Input whose contiguous dimension is not that of the output.
 struct Tiles {

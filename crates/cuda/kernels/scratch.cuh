@@ -79,7 +79,7 @@ struct Pass {
     // One vector fewer: a range of steps that is not aligned touches one more.
     static const u32 ROWS = (MOST - (G < 16 ? 1 : 0)) * V;
 
-    const Passes& p;
+    const Strips& p;
 
     // Where a byte of a tile is. Vectors are swizzled, so that neither rows nor columns, however far
     // these are shifted, have bank conflicts.
@@ -287,7 +287,7 @@ struct Pass {
 };
 
 template <int G, int W>
-__device__ __forceinline__ void columns_scratch(const Passes& p) {
+__device__ __forceinline__ void columns_scratch(const Strips& p) {
     typedef Pass<G, W> Tile;
     if (stopped(p.columns.lengths)) return;
     const bool reads = blockIdx.x & 1;
@@ -304,7 +304,7 @@ __device__ __forceinline__ void columns_scratch(const Passes& p) {
 
 // Strips as wide as a cache line, and twice as wide, as many blocks as fit into shared memory.
 #define COLUMNS_SCRATCH(G)                                                                                          \
-    KERNEL_BY(PASS_THREADS, 4) columns_scratch_##G(const __grid_constant__ Passes p) { columns_scratch<G, 128>(p); } \
-    KERNEL_BY(PASS_THREADS, 3) columns_scratch_wide_##G(const __grid_constant__ Passes p) { columns_scratch<G, 256>(p); }
+    KERNEL_BY(PASS_THREADS, 4) columns_scratch_##G(const __grid_constant__ Strips p) { columns_scratch<G, 128>(p); } \
+    KERNEL_BY(PASS_THREADS, 3) columns_scratch_wide_##G(const __grid_constant__ Strips p) { columns_scratch<G, 256>(p); }
 
 COLUMNS_SCRATCH(1) COLUMNS_SCRATCH(2) COLUMNS_SCRATCH(4) COLUMNS_SCRATCH(8) COLUMNS_SCRATCH(16)

@@ -1,6 +1,6 @@
 //! A word of host memory that tells, without waiting, that a kernel has found an invalid length.
 
-use crate::error::{Asked, Error};
+use crate::error::{Error, WithOperation};
 use cudarc::driver::{result, sys};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,7 +19,7 @@ impl Alarm {
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
         // SAFETY: filled right below; freed in `free`.
         let word = unsafe { result::malloc_host(size_of::<u32>(), flags) }
-            .asked("allocate pinned host memory")?;
+            .with_operation("allocate pinned host memory")?;
         let Some(word) = NonNull::new(word.cast::<u32>()) else {
             let (what, reason) = ("allocate pinned host memory", "it is null".to_owned());
             return Err(Error::Driver { what, reason });
@@ -31,7 +31,7 @@ impl Alarm {
             sys::cuMemHostGetDevicePointer_v2(&mut address, word.as_ptr().cast(), 0)
         }
         .result()
-        .asked("map host memory")?;
+        .with_operation("map host memory")?;
         Ok(Alarm { word, address })
     }
 

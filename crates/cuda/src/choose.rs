@@ -9,7 +9,7 @@ use crate::constants::{FEW, MANY};
 use crate::facts::{ColumnFacts, Facts, MOST_DENSE, RowFacts, WIDE_UNIT, cut_from};
 use crate::kernel::Kernel;
 use crate::limits::Limits;
-use crate::shape::{Shape, Site};
+use crate::shape::{Addresses, Shape};
 use retrograde::{Grain, Plan};
 
 /// A kernel, the variant of it, and what it moves.
@@ -358,12 +358,12 @@ fn gathers(f: &Facts<'_>) -> bool {
 /// # Ok::<(), retrograde::Error>(())
 /// ```
 pub fn kernel(plan: &Plan, limits: &Limits) -> Kernel {
-    choose(plan, &Shape::of(plan), Site { src: 0, dst: 0 }, limits, false).kernel
+    choose(plan, &Shape::of(plan), Addresses { src: 0, dst: 0 }, limits, false).kernel
 }
 
 /// The same for [`Stream::execute_in_place`](crate::Stream::execute_in_place).
 pub fn kernel_in_place(plan: &Plan, limits: &Limits) -> Kernel {
-    choose(plan, &Shape::of(plan), Site { src: 0, dst: 0 }, limits, true).kernel
+    choose(plan, &Shape::of(plan), Addresses { src: 0, dst: 0 }, limits, true).kernel
 }
 
 /// The kernels of the table, in order.
@@ -375,7 +375,7 @@ pub fn kernels() -> impl Iterator<Item = Kernel> {
 pub(crate) fn choose(
     plan: &Plan,
     shape: &Shape,
-    at: Site,
+    at: Addresses,
     limits: &Limits,
     in_place: bool,
 ) -> Choice {

@@ -1,7 +1,7 @@
 //! A CUDA device: its context, kernels and capabilities.
 
 use crate::alarm::Alarm;
-use crate::error::{Asked, Error, describe};
+use crate::error::{Error, WithOperation, describe};
 use crate::image;
 use crate::kernel::{Entry, Kernel};
 use crate::limits::Limits;
@@ -84,12 +84,12 @@ impl Cuda {
         if ordinal >= count {
             return Err(Error::NoSuchDevice { ordinal, count });
         }
-        let device = result::device::get(ordinal as c_int).asked("open the device")?;
-        let name = result::device::get_name(device).asked("query the device's name")?;
+        let device = result::device::get(ordinal as c_int).with_operation("open the device")?;
+        let name = result::device::get_name(device).with_operation("query the device's name")?;
         let attribute = |what| {
             // SAFETY: the driver has just returned the device.
             let value = unsafe { result::device::get_attribute(device, what) };
-            value.map(|value| value.max(0) as u32).asked("query the device")
+            value.map(|value| value.max(0) as u32).with_operation("query the device")
         };
         use sys::CUdevice_attribute::*;
         let major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
@@ -102,12 +102,14 @@ impl Cuda {
         }
         let mut version = 0;
         // SAFETY: writes one integer.
-        unsafe { sys::cuDriverGetVersion(&mut version) }.result().asked("query its version")?;
+        unsafe { sys::cuDriverGetVersion(&mut version) }
+            .result()
+            .with_operation("query its version")?;
         let driver = (version as u32 / 1000, version as u32 % 1000 / 10);
 
         // SAFETY: the driver has just returned the device; released in `Shared::drop`.
-        let context =
-            unsafe { result::primary_ctx::retain(device) }.asked("retain its primary context")?;
+        let context = unsafe { result::primary_ctx::retain(device) }
+            .with_operation("retain its primary context")?;
         let made = Current::make(context).and_then(|_current| {
             let module = load(major, minor, native)?;
             Ok((module, functions(module, shared)?, Alarm::allocate()?))
@@ -184,7 +186,7 @@ impl Cuda {
     /// Free and total bytes of its memory.
     pub fn memory(&self) -> Result<(usize, usize), Error> {
         let _current = self.current()?;
-        result::mem_get_info().asked("query its free memory")
+        result::mem_get_info().with_operation("query its free memory")
     }
 
     /// Makes the context current until the value is dropped.
@@ -264,12 +266,12 @@ fn functions(module: sys::CUmodule, shared: u32) -> Result<Functions, Error> {
         let function = match unsafe { result::module::get_function(module, name) } {
             Ok(function) => function,
             Err(_) if kernel.clusters() => continue,
-            Err(error) => return Err(error).asked("find a kernel"),
+            Err(error) => return Err(error).with_operation("find a kernel"),
         };
         let set = |attribute, value: u32| {
             // SAFETY: the function was just found.
             unsafe { result::function::set_function_attribute(function, attribute, value as c_int) }
-                .asked("set a kernel's shared memory")
+                .with_operation("set a kernel's shared memory")
         };
         if kernel.stages() {
             set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
@@ -307,11 +309,14 @@ pub(crate) struct Current {
 
 impl Current {
     fn make(context: sys::CUcontext) -> Result<Self, Error> {
-        if result::ctx::get_current().asked("query the current context")? == Some(context) {
+        if result::ctx::get_current().with_operation("query the current context")? == Some(context)
+        {
             return Ok(Current { pushed: false });
         }
         // SAFETY: the context is retained for as long as a `Cuda` exists.
-        unsafe { sys::cuCtxPushCurrent_v2(context) }.result().asked("make its context current")?;
+        unsafe { sys::cuCtxPushCurrent_v2(context) }
+            .result()
+            .with_operation("make its context current")?;
         Ok(Current { pushed: true })
     }
 }

@@ -85,13 +85,13 @@ pub enum Error {
 }
 
 /// Adds the operation to an error of the driver.
-pub(crate) trait Asked<T> {
+pub(crate) trait WithOperation<T> {
     /// `what` follows "could not" in the message.
-    fn asked(self, what: &'static str) -> Result<T, Error>;
+    fn with_operation(self, what: &'static str) -> Result<T, Error>;
 }
 
-impl<T> Asked<T> for Result<T, DriverError> {
-    fn asked(self, what: &'static str) -> Result<T, Error> {
+impl<T> WithOperation<T> for Result<T, DriverError> {
+    fn with_operation(self, what: &'static str) -> Result<T, Error> {
         self.map_err(|error| Error::Driver { what, reason: describe(error) })
     }
 }

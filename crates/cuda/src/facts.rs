@@ -5,7 +5,7 @@ use crate::constants::{FEW, MOST_SHARED};
 use crate::lanes::{LINE, Lanes, RING, STRIP, WIDE_STRIP};
 use crate::limits::Limits;
 use crate::scratch::MOST_SCRATCH;
-use crate::shape::{Shape, Site};
+use crate::shape::{Addresses, Shape};
 use retrograde::{Dim, Flow, Plan};
 
 /// Bytes per multiprocessor from which scratch memory is worth two passes.
@@ -32,7 +32,7 @@ pub(crate) const WIDE_UNIT: u64 = 128;
 /// A call, as far as the choice depends on it.
 pub(crate) struct Facts<'a> {
     pub(crate) shape: &'a Shape,
-    pub(crate) at: Site,
+    pub(crate) at: Addresses,
     pub(crate) limits: &'a Limits,
     pub(crate) in_place: bool,
     /// The plan has lengths or offsets, which may have no effect.
@@ -70,7 +70,7 @@ impl<'a> Facts<'a> {
     pub(crate) fn of(
         plan: &Plan,
         shape: &'a Shape,
-        at: Site,
+        at: Addresses,
         limits: &'a Limits,
         in_place: bool,
     ) -> Self {

@@ -8,16 +8,16 @@ mod scratch;
 mod segments;
 mod staged;
 
-pub(crate) use scratch::Room;
+pub(crate) use scratch::ScratchLayout;
 
 use crate::choose::Choice;
 use crate::constants::{CHECK_THREADS, SIGNED, THREADS, UNALIGNED};
 use crate::kernel::{Entry, Kernel};
 use crate::limits::Limits;
 use crate::params::{
-    Axis, Check, Columns, Gather, Lengths, Loops, Packed, Passes, Rows, Segments, Strided, Tiles,
+    Axis, Check, Columns, Gather, Lengths, Loops, Packed, Rows, Segments, Strided, Strips, Tiles,
 };
-use crate::shape::{Shape, Site};
+use crate::shape::{Addresses, Shape};
 use retrograde::{DType, Dim, LengthPolicy, LengthsPlan, Meaning, Plan};
 use smallvec::SmallVec;
 
@@ -45,7 +45,7 @@ pub(crate) enum AnyParams {
     Gather(Gather),
     Tiles(Tiles),
     Columns(Columns),
-    Passes(Passes),
+    Strips(Strips),
     Packed(Packed),
     Check(Check),
 }
@@ -120,11 +120,11 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64, alarm: u64
 pub(crate) struct Call<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) shape: &'a Shape,
-    pub(crate) at: Site,
+    pub(crate) at: Addresses,
     pub(crate) lengths: Lengths,
     /// The cache policy of loads.
     pub(crate) policy: u64,
-    /// The address of scratch memory, if the kernel needs any ([`Room`]).
+    /// The address of scratch memory, if the kernel needs any ([`ScratchLayout`]).
     pub(crate) scratch: u64,
 }
 

@@ -3,7 +3,7 @@
 
 use crate::constants::{BYTE_STRIP, BYTES_HELD, CLUSTER, CLUSTER_GROUP, COLUMN_THREADS};
 use crate::limits::Limits;
-use crate::shape::{Shape, Site, address};
+use crate::shape::{Addresses, Shape, address};
 use retrograde::Dim;
 use smallvec::SmallVec;
 
@@ -44,7 +44,7 @@ pub(crate) struct Lanes {
 impl Lanes {
     /// Lanes whose elements are adjacent on both sides; `None` if the dimension with lengths is the
     /// innermost one, or if elements that are adjacent have the same length.
-    pub(crate) fn of(shape: &Shape, at: Site) -> Option<Self> {
+    pub(crate) fn of(shape: &Shape, at: Addresses) -> Option<Self> {
         let (&inner, others) = shape.dims.split_last()?;
         let prefix = shape.prefix.filter(|&prefix| prefix < others.len())?;
         let beside = |stride: isize| stride as i64 == shape.unit as i64;

@@ -1,7 +1,7 @@
 //! Device memory: owned, or a view of foreign memory.
 
 use crate::device::Cuda;
-use crate::error::{Asked, Error};
+use crate::error::{Error, WithOperation};
 use cudarc::driver::result;
 use retrograde::{DType, LengthsMemory};
 use std::marker::PhantomData;
@@ -20,7 +20,8 @@ impl DeviceBuffer {
         let _current = cuda.current()?;
         // SAFETY: the address is only passed to kernels and copies, which write before they read or
         // accept any value. The driver does not accept size 0.
-        let address = unsafe { result::malloc_sync(len.max(1)) }.asked("allocate memory")?;
+        let address =
+            unsafe { result::malloc_sync(len.max(1)) }.with_operation("allocate memory")?;
         Ok(DeviceBuffer { cuda: cuda.clone(), address, len })
     }
 
@@ -51,7 +52,7 @@ impl DeviceBuffer {
         let _current = self.cuda.current()?;
         // SAFETY: inside the buffer, as just checked.
         unsafe { result::memcpy_dtoh_sync(bytes, self.address + offset as u64) }
-            .asked("copy from the device")
+            .with_operation("copy from the device")
     }
 
     /// All bytes, copied to the host. Does not wait for work on streams.
@@ -100,8 +101,8 @@ impl DeviceBuffer {
 pub(crate) unsafe fn copy_to_device<T>(address: u64, data: &[T]) -> Result<(), Error> {
     // SAFETY: the device has room at `address`, as required; the default stream always exists.
     unsafe {
-        result::memcpy_htod_sync(address, data).asked("copy to the device")?;
-        result::stream::synchronize(result::stream::null()).asked("finish its work")
+        result::memcpy_htod_sync(address, data).with_operation("copy to the device")?;
+        result::stream::synchronize(result::stream::null()).with_operation("finish its work")
     }
 }
 

@@ -290,7 +290,7 @@ arguments! {
 arguments! {
     /// Columns that pass through scratch memory.
     #[derive(Debug, Clone, Copy)]
-    struct Passes {
+    struct Strips {
         columns: Columns,
         scratch: Output,
         /// For each strip, how many of its tiles are in scratch.
@@ -471,7 +471,7 @@ unsafe impl Params for Gather {}
 // SAFETY: as above.
 unsafe impl Params for Columns {}
 // SAFETY: as above.
-unsafe impl Params for Passes {}
+unsafe impl Params for Strips {}
 // SAFETY: as above.
 unsafe impl Params for Tiles {}
 // SAFETY: as above.

@@ -1,7 +1,7 @@
 //! Pinned host memory, which a device copies from and to by DMA, asynchronously.
 
 use crate::device::Cuda;
-use crate::error::{Asked, Error};
+use crate::error::{Error, WithOperation};
 use crate::memory::DeviceBuffer;
 use crate::stream::Stream;
 use cudarc::driver::{result, sys};
@@ -20,7 +20,7 @@ impl Pinned {
         let _current = cuda.current()?;
         // SAFETY: filled right below; freed in `drop`. The driver does not accept size 0.
         let start = unsafe { result::malloc_host(len.max(1), 0) }
-            .asked("allocate pinned host memory")?
+            .with_operation("allocate pinned host memory")?
             .cast::<u8>();
         // SAFETY: just allocated with this size.
         unsafe { start.write_bytes(0, len) };
@@ -53,7 +53,8 @@ impl Pinned {
         let _current = self.cuda.current()?;
         let bytes = &self.bytes()[..len];
         // SAFETY: inside both buffers, as just checked; the caller promises the rest.
-        unsafe { result::memcpy_htod_async(address, bytes, raw) }.asked("copy to the device")
+        unsafe { result::memcpy_htod_async(address, bytes, raw) }
+            .with_operation("copy to the device")
     }
 
     /// Starts a copy of `len` bytes of device memory, from `offset` on, to the first bytes.
@@ -75,7 +76,8 @@ impl Pinned {
         let _current = self.cuda.current()?;
         let bytes = &mut self.bytes()[..len];
         // SAFETY: inside both buffers, as just checked; the caller promises the rest.
-        unsafe { result::memcpy_dtoh_async(bytes, address, raw) }.asked("copy from the device")
+        unsafe { result::memcpy_dtoh_async(bytes, address, raw) }
+            .with_operation("copy from the device")
     }
 }
 

@@ -1,7 +1,7 @@
 //! The results of checks of lengths and offsets on the device, for the host to read later.
 
 use crate::device::Cuda;
-use crate::error::{Asked, Error};
+use crate::error::{Error, WithOperation};
 use crate::memory::{DeviceBuffer, copy_to_device};
 use crate::params::Report;
 use crate::pool::{Pool, lock};
@@ -122,7 +122,7 @@ impl Cuda {
         }
         // SAFETY: filled right below; freed in `Shared::drop`.
         let block = unsafe { result::malloc_sync(REPORTS * size_of::<Report>()) }
-            .asked("allocate memory")?;
+            .with_operation("allocate memory")?;
         pool.blocks.push(block);
         // SAFETY: just allocated for this many.
         unsafe { clear(block, REPORTS)? };
@@ -163,8 +163,8 @@ impl Cuda {
 /// Each block has room for `REPORTS` reports, and the context is current.
 unsafe fn first_failed(blocks: &[u64]) -> Result<(Option<ExecuteError>, bool), Error> {
     let _relaxed = Relaxed::enter()?;
-    let stream =
-        result::stream::create(result::stream::StreamKind::NonBlocking).asked("create a stream")?;
+    let stream = result::stream::create(result::stream::StreamKind::NonBlocking)
+        .with_operation("create a stream")?;
     let look = || {
         let (mut found, mut others) = (None, false);
         let mut reports = vec![Report::CLEAR; REPORTS];
@@ -184,8 +184,9 @@ unsafe fn first_failed(blocks: &[u64]) -> Result<(Option<ExecuteError>, bool), E
         unsafe {
             copied(report, address, stream)?;
             let mark = address + offset_of!(Report, failed) as u64;
-            result::memset_d8_async(mark, 0, size_of::<u32>(), stream).asked("clear a report")?;
-            result::stream::synchronize(stream).asked("clear a report")?;
+            result::memset_d8_async(mark, 0, size_of::<u32>(), stream)
+                .with_operation("clear a report")?;
+            result::stream::synchronize(stream).with_operation("clear a report")?;
         }
         Ok((error(&report[0]), others))
     };
@@ -202,8 +203,8 @@ unsafe fn first_failed(blocks: &[u64]) -> Result<(Option<ExecuteError>, bool), E
 unsafe fn copied(to: &mut [Report], address: u64, stream: sys::CUstream) -> Result<(), Error> {
     // SAFETY: as required; the host waits before it uses `to`.
     unsafe {
-        result::memcpy_dtoh_async(to, address, stream).asked("read a report")?;
-        result::stream::synchronize(stream).asked("read a report")
+        result::memcpy_dtoh_async(to, address, stream).with_operation("read a report")?;
+        result::stream::synchronize(stream).with_operation("read a report")
     }
 }
 
@@ -216,7 +217,7 @@ impl Relaxed {
         // SAFETY: exchanges the mode with the thread's.
         unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut mode) }
             .result()
-            .asked("relax the capturing of graphs")?;
+            .with_operation("relax the capturing of graphs")?;
         Ok(Relaxed(mode))
     }
 }

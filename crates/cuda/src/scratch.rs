@@ -1,6 +1,6 @@
 //! Scratch memory: a pool of the device from which streams allocate, in their order.
 
-use crate::error::{Asked, Error};
+use crate::error::{Error, WithOperation};
 use cudarc::driver::sys;
 
 /// The most scratch memory of a call, in bytes. The pool keeps as much for the next one: without
@@ -45,14 +45,14 @@ impl ScratchPool {
         // SAFETY: the struct has the layout of the driver's, which it reads during the call.
         unsafe { sys::cuMemPoolCreate(&mut pool, (&raw const properties).cast()) }
             .result()
-            .asked("create a memory pool")?;
+            .with_operation("create a memory pool")?;
         let pool = ScratchPool(pool);
         let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
         let mut kept = MOST_SCRATCH;
         // SAFETY: the pool was just created; the driver reads one 64-bit number.
         unsafe { sys::cuMemPoolSetAttribute(pool.0, threshold, (&raw mut kept).cast()) }
             .result()
-            .asked("set up a memory pool")?;
+            .with_operation("set up a memory pool")?;
         Ok(pool)
     }
 
@@ -66,7 +66,7 @@ impl ScratchPool {
         // SAFETY: the pool is alive, and the caller promises the stream.
         unsafe { sys::cuMemAllocFromPoolAsync(&mut address, len, self.0, on) }
             .result()
-            .asked("allocate scratch memory")?;
+            .with_operation("allocate scratch memory")?;
         Ok(address)
     }
 }

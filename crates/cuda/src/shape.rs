@@ -41,7 +41,7 @@ impl Shape {
     }
 
     /// Whether `width` divides the unit, every step and both addresses of the first step.
-    pub(crate) fn is_aligned(&self, at: Site, width: u64) -> bool {
+    pub(crate) fn is_aligned(&self, at: Addresses, width: u64) -> bool {
         let whole = |number: i64| number % width as i64 == 0;
         self.unit.is_multiple_of(width)
             && whole(at.src as i64 + self.src)
@@ -53,7 +53,7 @@ impl Shape {
     }
 
     /// The widest piece that divides everything: 1, 2, 4, 8 or 16 bytes.
-    pub(crate) fn granule(&self, at: Site) -> u64 {
+    pub(crate) fn granule(&self, at: Addresses) -> u64 {
         [16, 8, 4, 2].into_iter().find(|&width| self.is_aligned(at, width)).unwrap_or(1)
     }
 
@@ -77,7 +77,7 @@ impl Shape {
 
 /// The addresses of both buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Site {
+pub(crate) struct Addresses {
     pub(crate) src: u64,
     pub(crate) dst: u64,
 }
@@ -110,14 +110,14 @@ mod tests {
         let shape = Shape::of(&operator.plan(&layout, &lanes, &layout).unwrap());
         assert_eq!((shape.prefix, shape.zero, shape.dims[1].len), (Some(0), true, 8));
         // Its stride divides nothing.
-        assert_eq!(shape.granule(Site { src: 0, dst: 0 }), 4);
+        assert_eq!(shape.granule(Addresses { src: 0, dst: 0 }), 4);
     }
 
     #[test]
     fn the_granule_divides_addresses_steps_and_unit() {
         let rows = Layout::strided(DType::F32, &[4, 6], &[10, 1], 0).unwrap();
         let shape = Shape::of(&Reverse::axes([0]).plan(&rows, &rows).unwrap());
-        let granule = |src, dst| shape.granule(Site { src, dst });
+        let granule = |src, dst| shape.granule(Addresses { src, dst });
         assert_eq!((granule(256, 512), granule(260, 512), granule(256, 514)), (8, 4, 2));
         assert_eq!(granule(257, 512), 1);
     }

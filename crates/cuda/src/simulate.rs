@@ -4,12 +4,12 @@
 use crate::choose;
 use crate::constants::{KEPT_APART, RAN_EARLY, READ_OUTSIDE, TOUCHED_SHARED};
 use crate::error::Error;
-use crate::jobs::{self, AnyParams, Call, Job, Room};
+use crate::jobs::{self, AnyParams, Call, Job, ScratchLayout};
 use crate::kernel::{Entry, Kernel};
 use crate::limits::Limits;
 use crate::params::Report;
 use crate::report;
-use crate::shape::{Shape, Site};
+use crate::shape::{Addresses, Shape};
 use libloading::{Library, Symbol};
 use retrograde::{Grain, LengthsMemory, Plan};
 use std::collections::BTreeSet;
@@ -110,7 +110,7 @@ impl Simulator {
         dst: &mut [u8],
     ) -> Result<(), Error> {
         plan.check_sizes(src.len(), dst.len())?;
-        let at = Site { src: src.as_ptr().addr() as u64, dst: dst.as_mut_ptr().addr() as u64 };
+        let at = Addresses { src: src.as_ptr().addr() as u64, dst: dst.as_mut_ptr().addr() as u64 };
         // Both are passed to code that the compiler does not see.
         let _ = (src.as_ptr().expose_provenance(), dst.as_mut_ptr().expose_provenance());
         self.start(plan, at, lengths, false)
@@ -131,14 +131,14 @@ impl Simulator {
             return Err(retrograde::ExecuteError::NotInPlace.into());
         }
         let at = memory.as_mut_ptr().expose_provenance() as u64;
-        self.start(plan, Site { src: at, dst: at }, lengths, true)
+        self.start(plan, Addresses { src: at, dst: at }, lengths, true)
     }
 
     /// In the same way as [`Stream`](crate::Stream).
     fn start(
         &self,
         plan: &Plan,
-        at: Site,
+        at: Addresses,
         lengths: Option<LengthsMemory<'_>>,
         in_place: bool,
     ) -> Result<(), Error> {
@@ -189,7 +189,7 @@ impl Simulator {
         let (begin, end) = (plan.src().start / per_byte, plan.src().end.div_ceil(per_byte));
         self.set_reach(byte(begin), byte(end));
         let policy = self.limits.policy(shape.grains());
-        let room = Room::of(&shape, at, choice, &self.limits);
+        let room = ScratchLayout::of(&shape, at, choice, &self.limits);
         // Counters are zero, and so is the rest.
         let memory = vec![0u128; room.map_or(0, |room| room.bytes()).div_ceil(16) as usize];
         let scratch = memory.as_ptr().expose_provenance() as u64;
@@ -220,7 +220,7 @@ impl Simulator {
             AnyParams::Gather(params) => (b"launch_gather", (&raw const *params).cast()),
             AnyParams::Tiles(params) => (b"launch_tiles", (&raw const *params).cast()),
             AnyParams::Columns(params) => (b"launch_columns", (&raw const *params).cast()),
-            AnyParams::Passes(params) => (b"launch_passes", (&raw const *params).cast()),
+            AnyParams::Strips(params) => (b"launch_passes", (&raw const *params).cast()),
             AnyParams::Packed(params) => (b"launch_packed", (&raw const *params).cast()),
             AnyParams::Check(params) => (b"launch_check", (&raw const *params).cast()),
         };

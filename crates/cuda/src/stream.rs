@@ -2,14 +2,14 @@
 
 use crate::choose::{self, Choice, MOST_DIMS};
 use crate::device::Cuda;
-use crate::error::{Asked, Error};
-use crate::jobs::{self, AnyParams, Call, Job, Room};
+use crate::error::{Error, WithOperation};
+use crate::jobs::{self, AnyParams, Call, Job, ScratchLayout};
 use crate::kernel::Kernel;
 use crate::limits::Limits;
 use crate::memory::{CudaLengths, DeviceMut, DeviceRef};
 use crate::params::{Params, Report};
 use crate::report::{self, Reports};
-use crate::shape::{Shape, Site};
+use crate::shape::{Addresses, Shape};
 use cudarc::driver::{result, sys};
 use retrograde::{ExecuteError, Grain, Memory, Plan, Prepared, cpu};
 use smallvec::SmallVec;
@@ -49,7 +49,7 @@ impl Cuda {
     pub fn stream(&self) -> Result<Stream, Error> {
         let _current = self.current()?;
         let kind = result::stream::StreamKind::NonBlocking;
-        let raw = result::stream::create(kind).asked("create a stream")?;
+        let raw = result::stream::create(kind).with_operation("create a stream")?;
         let report = self.take_report()?;
         Ok(Stream::new(self.clone(), raw, true, report))
     }
@@ -149,7 +149,7 @@ impl Stream {
         if !in_place && !plan.is_empty() && plan.overlaps(from, to) {
             return Err(ExecuteError::Overlap.into());
         }
-        self.start(plan, Site { src: src.address, dst: dst.address }, lengths, in_place, true)
+        self.start(plan, Addresses { src: src.address, dst: dst.address }, lengths, in_place, true)
     }
 
     /// Runs a prepared call. Its errors name the operator and the index of a wrong length.
@@ -180,7 +180,7 @@ impl Stream {
         dst: DeviceMut<'_>,
     ) -> Result<(), Error> {
         plan.check_sizes(src.len, dst.len)?;
-        self.start(plan, Site { src: src.address, dst: dst.address }, lengths, false, false)
+        self.start(plan, Addresses { src: src.address, dst: dst.address }, lengths, false, false)
     }
 
     /// Runs a plan whose input and output have the same layout in one buffer.
@@ -196,7 +196,7 @@ impl Stream {
             return Err(ExecuteError::NotInPlace.into());
         }
         let at = memory.address;
-        self.start(plan, Site { src: at, dst: at }, lengths, true, true)
+        self.start(plan, Addresses { src: at, dst: at }, lengths, true, true)
     }
 
     /// Waits for everything on the stream, and returns the error of the first invalid length since
@@ -258,7 +258,7 @@ impl Stream {
     pub fn synchronize(&self) -> Result<(), Error> {
         let _current = self.cuda.current()?;
         // SAFETY: ours, or borrowed under the promise that it is alive.
-        unsafe { result::stream::synchronize(self.raw) }.asked("finish its work")
+        unsafe { result::stream::synchronize(self.raw) }.with_operation("finish its work")
     }
 
     /// Checks that the host can do on lengths.
@@ -287,7 +287,7 @@ impl Stream {
     fn start(
         &self,
         plan: &Plan,
-        at: Site,
+        at: Addresses,
         lengths: Option<CudaLengths<'_>>,
         in_place: bool,
         check: bool,
@@ -325,7 +325,7 @@ impl Stream {
         if in_place && is_packed && choice.kernel != Kernel::None {
             return self.packed_in_place(plan, &shape, at.dst, lengths, choice);
         }
-        let Some(room) = Room::of(&shape, at, choice, &limits) else {
+        let Some(room) = ScratchLayout::of(&shape, at, choice, &limits) else {
             return self.launch(&jobs::job(&call, choice, &limits), early);
         };
         match self.cleared(&room)? {
@@ -343,7 +343,7 @@ impl Stream {
 
     /// Scratch memory with its counters at zero; `None` if a graph is being captured, or there is no
     /// memory.
-    fn cleared(&self, room: &Room) -> Result<Option<Scratch<'_>>, Error> {
+    fn cleared(&self, room: &ScratchLayout) -> Result<Option<Scratch<'_>>, Error> {
         if self.is_capturing()? {
             return Ok(None);
         }
@@ -354,7 +354,7 @@ impl Stream {
         let memory = Scratch { stream: self, address, base: address };
         // SAFETY: the first bytes of the memory.
         unsafe { result::memset_d8_async(memory.address, 0, room.counters as usize, self.raw) }
-            .asked("clear memory on the stream")?;
+            .with_operation("clear memory on the stream")?;
         Ok(Some(memory))
     }
 
@@ -387,7 +387,7 @@ impl Stream {
         };
         // SAFETY: as many bytes as were allocated.
         unsafe { result::memcpy_htod_async(scratch.address, bytes, self.raw) }
-            .asked("copy lengths to the device")?;
+            .with_operation("copy lengths to the device")?;
         Ok(scratch)
     }
 
@@ -408,8 +408,8 @@ impl Stream {
         let (from, to) = (at + start as u64, copy.address + lead);
         // SAFETY: the plan's reach, which the caller's memory contains, into as many bytes.
         unsafe { result::memcpy_dtod_async(to, from, end - start, self.raw) }
-            .asked("copy on the device")?;
-        let site = Site { src: to.wrapping_sub(start as u64), dst: at };
+            .with_operation("copy on the device")?;
+        let site = Addresses { src: to.wrapping_sub(start as u64), dst: at };
         let policy = self.cuda.limits().policy(shape.grains());
         let call = Call { plan, shape, at: site, lengths, policy, scratch: 0 };
         // It follows the copy, not the check.
@@ -420,7 +420,7 @@ impl Stream {
     fn scratch(&self, len: usize, offset: u64) -> Result<Scratch<'_>, Error> {
         // SAFETY: what follows writes it before it is read.
         let address = unsafe { result::malloc_async(self.raw, len.max(1)) }
-            .asked("allocate memory on the stream")?;
+            .with_operation("allocate memory on the stream")?;
         Ok(Scratch { stream: self, address, base: address.wrapping_sub(offset) })
     }
 
@@ -429,7 +429,8 @@ impl Stream {
         use sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
         let _current = self.cuda.current()?;
         // SAFETY: ours, or borrowed under the promise that it is alive.
-        let status = unsafe { result::stream::is_capturing(self.raw) }.asked("query a stream")?;
+        let status =
+            unsafe { result::stream::is_capturing(self.raw) }.with_operation("query a stream")?;
         Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
     }
 
@@ -445,7 +446,7 @@ impl Stream {
             AnyParams::Gather(params) => self.launch_with(job, params, early),
             AnyParams::Tiles(params) => self.launch_with(job, params, early),
             AnyParams::Columns(params) => self.launch_with(job, params, early),
-            AnyParams::Passes(params) => self.launch_with(job, params, early),
+            AnyParams::Strips(params) => self.launch_with(job, params, early),
             AnyParams::Packed(params) => self.launch_with(job, params, early),
             AnyParams::Check(params) => self.launch_with(job, params, early),
         }
@@ -466,7 +467,7 @@ impl Stream {
             return unsafe {
                 result::launch_kernel(function, grid, block, job.shared, self.raw, &mut arguments)
             }
-            .asked("launch a kernel");
+            .with_operation("launch a kernel");
         }
         let attribute = |id, value| sys::CUlaunchAttribute { id, pad: [0; 4], value };
         let mut attributes = SmallVec::<[_; 2]>::new();
@@ -503,7 +504,7 @@ impl Stream {
             sys::cuLaunchKernelEx(&config, function, arguments.as_mut_ptr(), std::ptr::null_mut())
         }
         .result()
-        .asked("launch a kernel")
+        .with_operation("launch a kernel")
     }
 }
 
@@ -530,7 +531,7 @@ impl Drop for Stream {
 /// Both are streams of the current context.
 unsafe fn order(from: sys::CUstream, to: sys::CUstream) -> Result<(), Error> {
     let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
-        .asked("create an event")?;
+        .with_operation("create an event")?;
     // SAFETY: both streams are alive, as required. An event may be destroyed before it has
     // happened: the driver keeps it until then.
     unsafe {
@@ -539,7 +540,7 @@ unsafe fn order(from: sys::CUstream, to: sys::CUstream) -> Result<(), Error> {
             result::stream::wait_event(to, event, flags)
         });
         let destroyed = result::event::destroy(event);
-        recorded.and(destroyed).asked("order two streams")
+        recorded.and(destroyed).with_operation("order two streams")
     }
 }
 

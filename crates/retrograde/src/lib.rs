@@ -82,8 +82,7 @@ pub use lengths::{Align, LengthPolicy, Lengths, LengthsMemory, Tail};
 pub use mask::Mask;
 pub use op::{
     LengthsOperator, Orient, OrientEach, Reverse, ReverseBatch, ReverseMode, ReverseSegments,
-    ReverseSequence,
-    ReverseSubsequences, WithLengths,
+    ReverseSequence, ReverseSubsequences, WithLengths,
 };
 pub use orientation::{Orientation, UnknownOrientation};
 pub use plan::{Dim, Flow, LengthsPlan, Meaning, Pieces, Plan, Unit};

@@ -7,12 +7,12 @@ use crate::constants::{PASS_THREADS, TILE_ROWS};
 use crate::kernel::Kernel;
 use crate::lanes::{LINE, Lanes, RING, WIDE_STRIP};
 use crate::limits::Limits;
-use crate::params::{Axis, Passes};
-use crate::shape::{Shape, Site};
+use crate::params::{Axis, Strips};
+use crate::shape::{Addresses, Shape};
 
 /// Scratch memory of a call: counters, then a ring of strips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct ScratchLayout {
     /// Bytes of counters, which must be zero before the launch.
     pub(crate) counters: u64,
     strip: u64,
@@ -22,9 +22,14 @@ pub(crate) struct Room {
     granule: u64,
 }
 
-impl Room {
+impl ScratchLayout {
     /// What a call needs; `None` if its kernel needs no scratch memory.
-    pub(crate) fn of(shape: &Shape, at: Site, choice: Choice, limits: &Limits) -> Option<Self> {
+    pub(crate) fn of(
+        shape: &Shape,
+        at: Addresses,
+        choice: Choice,
+        limits: &Limits,
+    ) -> Option<Self> {
         let strip = match choice.kernel {
             Kernel::ScratchColumns => LINE,
             Kernel::ScratchColumnsWide => WIDE_STRIP,
@@ -36,7 +41,7 @@ impl Room {
         let ring = (limits.cache / RING / lanes.held(granule, strip)).max(3).min(strips);
         // Tiles that are written and that have been read, of each strip.
         let counters = (2 * strips * 4).next_multiple_of(LINE);
-        Some(Room { counters, strip, strips, pitch, ring, granule })
+        Some(ScratchLayout { counters, strip, strips, pitch, ring, granule })
     }
 
     /// All bytes.
@@ -52,7 +57,7 @@ impl Room {
 
 pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Launch> {
     let &Call { shape, at, scratch, .. } = call;
-    let room = Room::of(shape, at, choice, limits)?;
+    let room = ScratchLayout::of(shape, at, choice, limits)?;
     let lanes = Lanes::of(shape, at)?;
     // A larger ring leaves the cache anyway, and evicting everything else first only loses.
     let stays = 4 * room.held() <= 3 * limits.cache;
@@ -65,7 +70,7 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Optio
     // A tile is read when its strip is complete, and then as much later as it is read before the ring
     // comes around, so that blocks hardly ever wait for others.
     let behind = tiles + room.ring.saturating_sub(2) * tiles / 2;
-    let params = Passes {
+    let params = Strips {
         columns,
         scratch: scratch + room.counters,
         written: scratch,
@@ -80,6 +85,6 @@ pub(super) fn columns(call: &Call<'_>, choice: Choice, limits: &Limits) -> Optio
         blocks: 2 * (room.strips * tiles + behind),
         threads: PASS_THREADS,
         shared: (TILE_ROWS * room.strip) as u32,
-        params: AnyParams::Passes(params),
+        params: AnyParams::Strips(params),
     })
 }

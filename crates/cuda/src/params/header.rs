@@ -120,7 +120,7 @@ fn header() -> String {
         structure::<Strided>,
         structure::<Gather>,
         structure::<Columns>,
-        structure::<Passes>,
+        structure::<Strips>,
         structure::<Tiles>,
         structure::<Packed>,
         structure::<Report>,
@@ -172,7 +172,7 @@ fn structs_have_no_padding() {
     filled::<Strided>();
     filled::<Gather>();
     filled::<Columns>();
-    filled::<Passes>();
+    filled::<Strips>();
     filled::<Tiles>();
     filled::<Packed>();
     filled::<Report>();
