@@ -219,7 +219,6 @@ impl Case {
                     |l: Vec<usize>| oracle::reverse_subsequences_at(shape, *axis, &l, end, zero);
                 clamped(policy).map(sources)
             }
-            Operation::Where { .. } => unreachable!("answered above"),
             Operation::Segments { axis } => match oracle::first_bad_offset(values, limit) {
                 Some(at) => Err(at),
                 None => {
