@@ -51,7 +51,7 @@ impl ReverseSegments {
     /// ```
     /// use retrograde::prelude::*;
     ///
-    /// let marked = [0 * 2 + 1, 3 * 2, 5 * 2];
+    /// let marked = [1_i64, 3 * 2, 5 * 2];
     /// let y = ReverseSegments::along(0).marked().offsets(&marked).to_vec(b"abcde", &[5])?;
     /// assert_eq!(y, b"cbade");
     /// # Ok::<(), retrograde::Error>(())
