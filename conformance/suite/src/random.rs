@@ -172,6 +172,7 @@ impl Dice {
                 shape[batch]
             }
             Operation::Segments { .. } => case.lengths.as_ref()?.values.len() - 1,
+            Operation::Orient { .. } | Operation::Where { .. } => return None,
             Operation::Sequence { rule, .. } | Operation::Subsequences { rule, .. }
                 if rule.zero =>
             {

@@ -43,7 +43,7 @@ fn same<'a>(reversal: &impl Reversal<'a>, x: &[u16], shape: &[usize], want: &[u1
 #[test]
 fn sequences_lanes_and_segments_stay_where_the_mask_is_false() {
     let mut dice = Dice(7);
-    for round in 0..150 {
+    for round in 0..if cfg!(miri) { 6 } else { 150 } {
         let (rows, len) = (dice.below(40), 1 + dice.below([5, 40, 900][round % 3]));
         let shape = [rows, len];
         let x: Vec<u16> = (0..rows * len).map(|at| at as u16).collect();
@@ -90,7 +90,7 @@ fn sequences_lanes_and_segments_stay_where_the_mask_is_false() {
 #[test]
 fn packed_segments_stay_too() {
     let mut dice = Dice(3);
-    for round in 0..60 {
+    for round in 0..if cfg!(miri) { 4 } else { 60 } {
         let len = 1 + dice.below(300);
         let nibbles: Vec<u8> = (0..len).map(|_| dice.below(16) as u8).collect();
         let pack = |nibbles: &[u8]| -> Vec<u8> {

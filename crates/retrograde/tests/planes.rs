@@ -91,7 +91,8 @@ fn planes() {
             }
         }
     }
-    assert!(calls > 1000, "only {calls} calls");
+    // Miri has one instruction set and fewer shapes.
+    assert!(calls > if cfg!(miri) { 800 } else { 1000 }, "only {calls} calls");
 }
 
 fn short_rows() {
