@@ -213,8 +213,8 @@ def test_signatures_are_those_of_numpy():
 
     for name in WRONG:
         ours = inspect.signature(getattr(retrograde, name))
-        # Beside them, only the names of PyTorch for the axes of flip.
-        own = [p for p in ours.parameters.values() if p.name not in ("dim", "dims")]
+        # Beside them, only the names of PyTorch for the axes of flip, and masks.
+        own = [p for p in ours.parameters.values() if p.name not in ("dim", "dims", "where", "batch_axis")]
         assert str(ours.replace(parameters=own)) == str(inspect.signature(getattr(np, name)))
 
 
