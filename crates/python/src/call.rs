@@ -134,7 +134,7 @@ pub(crate) fn flip<'py>(
     output.describe(py)?;
     let (from, to) = (asked.turned(input.view())?, output.view());
     let work = from.bytes();
-    Move { py, from, to, work }.visit(operator)?;
+    Move { py, from, to, work, table: None }.visit(operator)?;
     Ok(out)
 }
 
@@ -177,24 +177,44 @@ fn start<'py>(
 pub(crate) fn run_checked<'py>(
     x: &Bound<'py, PyAny>,
     asked: &Asked,
-    mut counts: Option<Lengths>,
+    counts: Option<Lengths>,
     lengths: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
     fresh: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // Convert.
-    let (py, mut input) = (x.py(), Operand::of(x)?);
+    let input = Operand::of(x)?;
     asked.check_elements(&input)?;
-    let given = out.map(|out| Operand::output(asked.operator(), out)).transpose()?;
+    let output = given(out, asked)?;
     if let Operand::Array(array) = &input
         && ndarray::holds_references(array)
     {
-        return swap(array, asked, counts, out.zip(given));
+        return swap(array, asked, counts, output);
     }
     if let Place::Cuda(device) = input.view().place {
-        return cuda::run(x, device, asked, input, counts, lengths, out.zip(given), fresh);
+        return cuda::run(x, device, asked, input, counts, lengths, output, fresh);
     }
-    let (out, mut output) = match out.zip(given) {
+    run_on_host(input, asked, counts, output, None, x.py())
+}
+
+/// The output that a caller gave.
+fn given<'a, 'py>(
+    out: Option<&'a Bound<'py, PyAny>>,
+    asked: &Asked,
+) -> PyResult<Option<(&'a Bound<'py, PyAny>, Operand<'py>)>> {
+    out.map(|out| Ok((out, Operand::output(asked.operator(), out)?))).transpose()
+}
+
+/// The same of tensors in host memory, and with a table.
+fn run_on_host<'py>(
+    mut input: Operand<'py>,
+    asked: &Asked,
+    mut counts: Option<Lengths>,
+    output: Option<(&Bound<'py, PyAny>, Operand<'py>)>,
+    table: Option<Table>,
+    py: Python<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    // Convert.
+    let (out, mut output) = match output {
         Some((out, given)) => {
             given.check_output(asked.operator(), &input)?;
             (out.clone(), given)
@@ -209,7 +229,7 @@ pub(crate) fn run_checked<'py>(
     // Run.
     let operation = asked.operation(counts.as_ref(), &from.shape)?;
     let work = operation.work_on(&from);
-    operation.visit(Move { py, from, to, work })?;
+    operation.visit(Move { py, from, to, work, table })?;
     Ok(out)
 }
 
@@ -219,6 +239,7 @@ struct Move<'py> {
     from: View,
     to: View,
     work: usize,
+    table: Option<Table>,
 }
 
 impl Visitor for Move<'_> {
@@ -233,7 +254,11 @@ impl Visitor for Move<'_> {
         // threads that modify them at the same time.
         let (source, mut target) = unsafe { (self.from.tensor(name)?, self.to.tensor_mut(name)?) };
         let mut go = || {
-            let prepared = operator.prepare(source.layout(), target.layout())?;
+            let (from, to) = (source.layout(), target.layout());
+            let prepared = match &self.table {
+                Some(table) => operator.table(table).prepare(from, to)?,
+                None => operator.prepare(from, to)?,
+            };
             hint::of(prepared).run(source.memory(), target.memory())
         };
         let work = self.work;
@@ -318,28 +343,11 @@ pub(crate) fn look_up<'py>(
     out: Option<&Bound<'py, PyAny>>,
     arguments: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // Convert.
-    let (py, table) = (x.py(), Table::new(table).map_err(raised)?);
+    let table = Table::new(table).map_err(raised)?;
     let (asked, lengths) = Asked::named(operator, arguments)?;
-    let (mut counts, mut input) = (asked.convert(lengths.as_ref())?, Operand::of(x)?);
-    let given = out.map(|out| Operand::output(asked.operator(), out)).transpose()?;
-    let (out, mut output) = match out.zip(given) {
-        Some((out, given)) => {
-            given.check_output(asked.operator(), &input)?;
-            (out.clone(), given)
-        }
-        None => operand::empty_like(&input, &input.view(), py)?,
-    };
-    // Describe.
-    input.describe(py)?;
-    output.describe(py)?;
-    counts.as_mut().map_or(Ok(()), |counts| counts.describe(py))?;
-    let (from, to) = (input.view(), output.view());
-    // Run.
-    let operation = asked.operation(counts.as_ref(), &from.shape)?;
-    let work = operation.work_on(&from);
-    operation.visit(LookUp { table, moves: Move { py, from, to, work } })?;
-    Ok(out)
+    let counts = asked.convert(lengths.as_ref())?;
+    let (input, output) = (Operand::of(x)?, given(out, &asked)?);
+    run_on_host(input, &asked, counts, output, Some(table), x.py())
 }
 
 /// The complements of nucleic acids, as a table.
@@ -348,20 +356,6 @@ pub(crate) fn look_up<'py>(
 pub(crate) fn complements(py: Python<'_>, rna: bool) -> Bound<'_, PyBytes> {
     let table = if rna { Table::rna() } else { Table::dna() };
     PyBytes::new(py, table.byte_entries())
-}
-
-/// The same with a table.
-struct LookUp<'py> {
-    table: Table,
-    moves: Move<'py>,
-}
-
-impl Visitor for LookUp<'_> {
-    type Output = ();
-
-    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<()> {
-        self.moves.visit(&operator.table(&self.table))
-    }
 }
 
 /// Performs all checks before anything is written.
