@@ -23,17 +23,13 @@ from typing import overload as _overload
 
 from numpy import ndarray as _ndarray
 
-from . import _complement, _engine, _kinds, _names, _where
+from . import _engine, _hints, _kinds, _names, _where
 from ._config import config
 from ._engine import __version__ as __version__
 from ._engine import get_num_threads, set_num_threads
 from ._explain import Explanation, explain
 from ._hints import MISSING as _MISSING
-from ._hints import check_oriented as _check_oriented
-from ._hints import flipped_axes as _flipped_axes
 from ._hints import hinted as _hinted
-from ._hints import sequence_axes as _sequence_axes
-from ._hints import wrong as _wrong
 from ._kinds import _is_ascending, _is_in_rows, _is_torch, _named, _reversals, _segments, _sequences, _subsequences
 from ._prepare import Prepared, prepare
 from ._show import Picture, show
@@ -158,10 +154,9 @@ def reverse(x, axes=None, *more, mask=None, duplicates="set", where=None, batch_
     ValueError: Reverse: axes[1] is -1, the same axis as axes[0], expected distinct axes
     """
     if more or others:
-        raise _wrong(reverse, others, more=more)
+        raise _hints.wrong(reverse, others, more=more)
     if where is not None:
-        axes = _where.resolved(axes, mask, duplicates, x)
-        return _where.reverse(reverse_sequence, x, axes, where, batch_axis, out)
+        return _where.reverse(reverse_sequence, x, axes, mask, duplicates, where, batch_axis, out)
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse(x, axes, mask, duplicates, out)
@@ -204,18 +199,8 @@ def reverse_sequence(
 
 @_hinted
 def reverse_sequence(
-    x,
-    lengths,
-    *more,
-    time_axis=None,
-    batch_axis=None,
-    batch_first=None,
-    policy="strict",
-    align="start",
-    tail="keep",
-    where=None,
-    out=None,
-    **others,
+    x, lengths, *more, time_axis=None, batch_axis=None, batch_first=None,
+    policy="strict", align="start", tail="keep", where=None, out=None, **others,
 ):
     """Reverses the first ``lengths[b]`` steps of every sequence ``b`` of a padded batch.
 
@@ -275,9 +260,9 @@ def reverse_sequence(
            [0, 5, 4, 3]])
     """
     if more or others or lengths is _MISSING:
-        raise _wrong(reverse_sequence, others, "lengths", more)
+        raise _hints.wrong(reverse_sequence, others, "lengths", more)
     if time_axis is None or batch_axis is None or batch_first is not None:
-        time_axis, batch_axis = _sequence_axes(time_axis, batch_axis, batch_first)
+        time_axis, batch_axis = _hints.sequence_axes(time_axis, batch_axis, batch_first)
     if where is not None:
         lengths = _where.lengths("ReverseSequence", lengths, where, tail)
     kind = type(x)
@@ -320,16 +305,7 @@ def reverse_subsequences(
 
 @_hinted
 def reverse_subsequences(
-    x,
-    lengths,
-    *more,
-    axis,
-    policy="clamp",
-    align="start",
-    tail="keep",
-    where=None,
-    out=None,
-    **others,
+    x, lengths, *more, axis, policy="clamp", align="start", tail="keep", where=None, out=None, **others
 ):
     """Reverses the first elements of every lane along an axis, each lane by its own length.
 
@@ -376,7 +352,7 @@ def reverse_subsequences(
     """
     if more or others or lengths is _MISSING or axis is _MISSING:
         missing = "lengths" if lengths is _MISSING else "axis"
-        raise _wrong(reverse_subsequences, others, missing, more)
+        raise _hints.wrong(reverse_subsequences, others, missing, more)
     if where is not None:
         lengths = _where.lengths("ReverseSubsequences", lengths, where, tail, axis)
     kind = type(x)
@@ -461,14 +437,14 @@ def reverse_segments(x, offsets=None, *more, axis=0, where=None, out=None, **oth
     ValueError: ReverseSegments: offsets[2] is 5, outside [8, 19]
     """
     if more or others:
-        raise _wrong(reverse_segments, others, more=more)
+        raise _hints.wrong(reverse_segments, others, more=more)
     if where is not None:
-        return _where.reverse_segments(x, offsets, axis, where, out)
+        return _kinds.segments_where(x, offsets, axis, where, out)
     kind = type(x)
     if kind is _ndarray and offsets is not None:
         return _engine.reverse_segments(x, offsets, axis, out)
     if _is_torch(kind):
-        return _kinds.torch._segments(x, offsets, axis, out)
+        return _kinds.torch.reverse_segments(x, offsets, axis=axis, out=out)
     return (_segments.get(kind) or _kinds.reverse_segments)(x, offsets, axis, out)
 
 
@@ -553,8 +529,8 @@ def reverse_complement(
            [0, 0, 0, 1]])
     """
     if more or others:
-        raise _wrong(reverse_complement, others, more=more)
-    return _complement.reverse_complement(x, _index(axis), lengths, offsets, where, strict, rna, out)
+        raise _hints.wrong(reverse_complement, others, more=more)
+    return _kinds.reverse_complement(x, _index(axis), lengths, offsets, where, strict, rna, out)
 
 
 @_overload
@@ -618,9 +594,9 @@ def flip(m, axis=None, *more, dim=None, dims=None, where=None, batch_axis=0, **o
     numpy.exceptions.AxisError: flip: axis[1]: axis 2 is out of bounds for array of dimension 2
     """
     if more or others:
-        raise _wrong(flip, others, more=more)
+        raise _hints.wrong(flip, others, more=more)
     if dim is not None or dims is not None:
-        axis = _flipped_axes(axis, dim, dims)
+        axis = _hints.flipped_axes(axis, dim, dims)
     if where is not None:
         return _where.flip(reverse_sequence, m, axis, where, batch_axis)
     if _is_in_rows(m, 0) and (axis is None or type(axis) is int and -m.ndim <= axis < m.ndim):
@@ -628,7 +604,7 @@ def flip(m, axis=None, *more, dim=None, dims=None, where=None, batch_axis=0, **o
     if type(m) is _ndarray and _is_ascending(axis, m.ndim):
         return _engine.flip(m, axis)
     if _is_torch(type(m)):
-        return _kinds.torch._flip_tensor(m, axis)
+        return _kinds.torch.flip(m, axis)
     return _named("flip", m, axis)
 
 
@@ -651,7 +627,7 @@ def fliplr(m, *more, **others):
            [4, 3]])
     """
     if more or others:
-        raise _wrong(fliplr, others, more=more)
+        raise _hints.wrong(fliplr, others, more=more)
     if _is_in_rows(m, 2):
         return _engine.reverse(m, 1, None, "set", None)
     return _named("fliplr", m)
@@ -676,7 +652,7 @@ def flipud(m, *more, **others):
            [1, 2]])
     """
     if more or others:
-        raise _wrong(flipud, others, more=more)
+        raise _hints.wrong(flipud, others, more=more)
     if _is_in_rows(m, 1):
         return _engine.reverse(m, 0, None, "set", None)
     return _named("flipud", m)
@@ -690,14 +666,8 @@ def rot90(m: TensorT, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> TensorT: ..
 def rot90(m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> NDArray[Any]: ...
 
 
-#: The default axes of images, and what each number of turns is in this plane (:mod:`._names`): to tell takes
-#: longer than a small image.
-_IMAGE = (0, 1)
-_TURNS = [_names.rot90(2, turns, _IMAGE) for turns in range(4)]
-
-
 @_hinted
-def rot90(m, k=1, axes=_IMAGE, *more, **others):
+def rot90(m, k=1, axes=_names.IMAGE, *more, **others):
     """Rotates by 90 degrees, as ``numpy.rot90`` does, into a new contiguous array, in one pass.
 
     Parameters
@@ -726,9 +696,9 @@ def rot90(m, k=1, axes=_IMAGE, *more, **others):
            [6, 3]])
     """
     if more or others:
-        raise _wrong(rot90, others, more=more)
-    if type(m) is _ndarray and m.ndim > 1 and type(k) is int and axes is _IMAGE:
-        return _engine.flip(m, *_TURNS[k % 4])
+        raise _hints.wrong(rot90, others, more=more)
+    if type(m) is _ndarray and m.ndim > 1 and type(k) is int and axes is _names.IMAGE:
+        return _engine.flip(m, *_names.TURNED[k % 4])
     return _named("rot90", m, k, axes)
 
 
@@ -757,9 +727,7 @@ def orient(
 
 
 @_hinted
-def orient(
-    x, orientation=None, *more, axes=None, orientations=None, batch_axis=None, out=None, **others
-):
+def orient(x, orientation=None, *more, axes=None, orientations=None, batch_axis=None, out=None, **others):
     """Makes images upright: flips rows, columns or both, and transposes, in one pass.
 
     Orientations are those of EXIF, by number or name: 1 ``"identity"``, 2 ``"fliplr"`` (or
@@ -803,10 +771,7 @@ def orient(
     [[[3, 2], [1, 0]], [[4, 6], [5, 7]]]
     """
     if more or others:
-        raise _wrong(orient, others, more=more)
-    _check_oriented(orientation, orientations, batch_axis)
-    if _is_torch(type(x)):
-        return _kinds.torch._orient(x, orientation, axes, orientations, batch_axis, out)
+        raise _hints.wrong(orient, others, more=more)
     return _kinds.orient(x, orientation, axes, orientations, batch_axis, out)
 
 

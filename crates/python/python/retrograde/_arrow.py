@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _axes, _complement, _engine, _where
 from ._lengths import array_of
+from ._libraries import is_pyarrow
 
 
 def apply(name, x, *arguments):
@@ -123,11 +124,6 @@ def _each(x, call):
     return pa.chunked_array([call(chunk) for chunk in x.chunks], x.type)
 
 
-def _is_pyarrow(x):
-    pa = sys.modules.get("pyarrow")
-    return isinstance(x, (getattr(pa, "Array", ()), getattr(pa, "ChunkedArray", ())))
-
-
 def _pyarrow(x):
     try:
         import pyarrow
@@ -139,7 +135,7 @@ def _pyarrow(x):
 def _borrowed(x):
     """The array that ``x`` is or lends, as one of pyarrow. The only column of a table is one too."""
     pa = _pyarrow(x)
-    if _is_pyarrow(x):
+    if is_pyarrow(x):
         return x
     read = pa.chunked_array(x) if hasattr(x, "__arrow_c_stream__") else pa.array(x)
     if not pa.types.is_struct(read.type) or not _is_table(x):

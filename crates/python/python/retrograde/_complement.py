@@ -4,8 +4,9 @@ import sys
 
 import numpy as np
 
-from . import _engine, _kinds, _where
+from . import _engine, _where
 from ._lengths import array_of
+from ._libraries import is_a
 
 #: The letters of nucleic acids, those of IUPAC included, in either case.
 LETTERS = np.zeros(256, bool)
@@ -15,13 +16,9 @@ LETTERS[np.frombuffer(b"ACGTURYSWKMBDHVNacgturyswkmbdhvn", np.uint8)] = True
 def reverse_complement(x, axis, lengths, offsets, where, strict, rna, out):
     if isinstance(x, (str, bytes, bytearray)):
         return _of_text(x, axis, lengths, offsets, where, strict, rna, out)
-    if _kinds._lends_arrow(x) and (_kinds._is_arrow(x) or not isinstance(x, np.ndarray)):
-        from . import _arrow
-
-        return _arrow.reverse_complement(x, axis, lengths, offsets, where, strict, rna, out)
     if lengths is not None and offsets is not None:
         raise TypeError("reverse_complement: lengths and offsets are both given: omit one of them")
-    is_torch = _kinds._is(x, "torch", "Tensor")
+    is_torch = is_a(x, "torch", "Tensor")
     x = x if is_torch else np.asarray(x)
     _check_type(x, is_torch)
     axis, size = _axis(axis, x.shape)

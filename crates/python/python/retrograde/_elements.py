@@ -4,6 +4,7 @@ there is as it prints itself."""
 import numpy as np
 
 from . import _engine, _kinds
+from ._libraries import is_a
 
 
 def array_of(x):
@@ -11,7 +12,7 @@ def array_of(x):
     if isinstance(x, np.ndarray):
         # Masked arrays show what is masked; other kinds may index in their own ways.
         return x if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
-    if _kinds._is(x, "torch", "Tensor"):
+    if is_a(x, "torch", "Tensor"):
         import torch
 
         x = x.detach().cpu().resolve_conj().resolve_neg()
@@ -19,7 +20,7 @@ def array_of(x):
             return x.numpy()
         except TypeError:
             return x.to(torch.float32).numpy()
-    if _kinds._is(x, "cupy", "ndarray"):
+    if is_a(x, "cupy", "ndarray"):
         return x.get()
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         return np.from_dlpack(x)

@@ -1,16 +1,18 @@
-"""Tensors that are not plain NumPy arrays: which library they belong to, and how to create results.
+"""Tensors that are not plain NumPy arrays: who reverses them, and how to create results.
 
-A library is looked up among the modules that are already loaded: its tensors cannot exist without
-it, and nothing is imported for the others. """
+This module chooses, and stands above those of the libraries, which do not import it. Modules that import their library
+are imported by the functions that need them.
+"""
 
 import sys
 from functools import partial
 
 import numpy as np
 
-from . import _axes, _engine, _lazy, _names, _torch_private
-from ._hints import missing_offsets
+from . import _arrow, _axes, _complement, _engine, _lazy, _names, _torch_private, _where
+from ._hints import check_oriented, missing_offsets
 from ._lengths import array_of
+from ._libraries import is_a, is_arrow, lends_arrow
 
 #: The most classes in each cache: libraries have a few, but programs may define any number.
 _MOST = 32
@@ -61,22 +63,35 @@ def reverse_subsequences(x, *arguments):
 
 
 def reverse_segments(x, *arguments):
-    if _lends_arrow(x):
+    if lends_arrow(x):
         # Not cached: a Series of pandas is one of NumPy's arrays or of Arrow's.
-        arrow = arguments[0] is None or _is_arrow(x)
-        return (_arrow if arrow else _handler(x))("reverse_segments", x, *arguments)
-    if _is(x, "tensorflow", "RaggedTensor"):
+        arrow = arguments[0] is None or is_arrow(x)
+        return (_arrow.apply if arrow else _handler(x))("reverse_segments", x, *arguments)
+    if is_a(x, "tensorflow", "RaggedTensor"):
         return _function(_segments, "reverse_segments", x, _ragged)(x, *arguments)
     return _function(_segments, "reverse_segments", x, _with_offsets(_handler(x)))(x, *arguments)
 
 
+def segments_where(x, offsets, axis, where, out):
+    """The segments that a mask names."""
+    if _is_torch(type(x)):
+        return torch._segments_where(x, offsets, axis, where, out)
+    if lends_arrow(x) and (offsets is None or is_arrow(x)):
+        return _arrow.segments_where(x, offsets, axis, where, out)
+    if offsets is not None and _handler(x) in _ENGINES:
+        return reverse_segments(x, _where.offsets(offsets, where), axis, out)
+    kind = type(x)
+    raise TypeError(
+        f"reverse_segments: where is for arrays of NumPy, PyTorch, CuPy and Arrow, x is a {kind.__module__}.{kind.__name__}:"
+        " pass one of those, or reverse_sequence a padded batch"
+    )
+
+
 def segments_of(x, axis):
     """The values, the offsets and the axis of a tensor that has offsets of its own."""
-    if _lends_arrow(x):
-        from . import _arrow
-
+    if lends_arrow(x):
         return _arrow.segments_of(x, axis)
-    if _is(x, "tensorflow", "RaggedTensor"):
+    if is_a(x, "tensorflow", "RaggedTensor"):
         from . import _tensorflow
 
         return _tensorflow.segments_of(x, axis)
@@ -129,8 +144,16 @@ def _named(name, m, *arguments):
     return flip(m, *getattr(_names, name)(_rank(m), *arguments))
 
 
+def reverse_complement(x, *arguments):
+    if lends_arrow(x) and (is_arrow(x) or not isinstance(x, np.ndarray)):
+        return _arrow.reverse_complement(x, *arguments)
+    return _complement.reverse_complement(x, *arguments)
+
+
 def orient(x, orientation, axes, orientations, batch_axis, out):
-    """For any kind of tensor but PyTorch's."""
+    if _is_torch(type(x)):
+        return torch.orient(x, orientation, axes=axes, orientations=orientations, batch_axis=batch_axis, out=out)
+    check_oriented(orientation, orientations, batch_axis)
     if orientations is not None:
         return _orient_each(x, orientations, axes, batch_axis, out)
     if out is None:
@@ -143,7 +166,7 @@ def orient(x, orientation, axes, orientations, batch_axis, out):
 
 def _orient_each(x, orientations, axes, batch_axis, out):
     handler = _handler(x)
-    if handler is _lazy.labelled or handler is _arrow:
+    if handler is _lazy.labelled or handler is _arrow.apply:
         raise TypeError(f"orient: x is a {type(x).__name__}, expected an array or a tensor for orientations")
     if handler is _array_like:
         x, handler = _as_array(x), _array
@@ -174,7 +197,7 @@ def _orient_each(x, orientations, axes, batch_axis, out):
 
 
 def _rank(x):
-    if _is_arrow(x):
+    if is_arrow(x):
         return 1
     rank = getattr(x, "ndim", None)
     if isinstance(rank, int) and rank >= 0:
@@ -198,18 +221,18 @@ def _function(known, name, x, handler=None):
 def _handler(x):
     if isinstance(x, np.ndarray):
         return _masked if isinstance(x, np.ma.MaskedArray) else _array
-    if _is(x, "jax", "Array"):
+    if is_a(x, "jax", "Array"):
         return _jax
-    if _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):
+    if is_a(x, "tensorflow", "Tensor") or is_a(x, "tensorflow", "Variable"):
         return _tensorflow
-    if _is(x, "cupy", "ndarray"):
+    if is_a(x, "cupy", "ndarray"):
         return _cupy
-    if _is(x, "dask.array", "Array"):
+    if is_a(x, "dask.array", "Array"):
         return _lazy.dask
-    if any(_is(x, "xarray", name) for name in ("DataArray", "Dataset")):
+    if any(is_a(x, "xarray", name) for name in ("DataArray", "Dataset")):
         return _lazy.labelled
-    if _is_arrow(x):
-        return _arrow
+    if is_arrow(x):
+        return _arrow.apply
     return _dlpack if hasattr(x, "__dlpack__") else _array_like
 
 
@@ -217,9 +240,9 @@ def of(x):
     """A tensor that the engine can read in place of ``x``, to explain or show a call."""
     if isinstance(x, np.ndarray):
         return x
-    if _is(x, "torch", "Tensor"):
+    if is_a(x, "torch", "Tensor"):
         return x.detach()
-    if _is(x, "tensorflow", "Tensor") or _is(x, "tensorflow", "Variable"):
+    if is_a(x, "tensorflow", "Tensor") or is_a(x, "tensorflow", "Variable"):
         from . import _tensorflow
 
         return _tensorflow.readable(x)
@@ -228,13 +251,13 @@ def of(x):
 
 def is_readable(x):
     """Whether the CPU can read the elements of ``x`` now."""
-    if _is(x, "torch", "Tensor"):
+    if is_a(x, "torch", "Tensor"):
         return x.is_cpu
-    if _is(x, "jax", "Array"):
+    if is_a(x, "jax", "Array"):
         from . import jax
 
         return jax._is_at_hand(x)
-    if _is(x, "tensorflow", "Tensor"):
+    if is_a(x, "tensorflow", "Tensor"):
         from . import _tensorflow
 
         return _tensorflow._is_eager(x)
@@ -244,17 +267,11 @@ def is_readable(x):
 
 def check(x):
     """Raises an error for invalid lengths on the CUDA device of ``x``."""
-    if _is(x, "jax", "Array"):
+    if is_a(x, "jax", "Array"):
         from . import jax
 
         return jax._check(x)
     return _engine.cuda_check(of(x))
-
-
-def _is(x, module, name):
-    """Whether ``x`` is an instance of a class of a library that is loaded."""
-    kind = getattr(sys.modules.get(module), name, None)
-    return isinstance(kind, type) and isinstance(x, kind)
 
 
 def _array(name, x, *arguments):
@@ -309,28 +326,7 @@ def _with_mask(out, mask):
     return out.harden_mask() if hard else out
 
 
-def _is_arrow(x):
-    """Whether ``x`` is an array of Arrow and nothing else; a Series of pandas is one of NumPy too."""
-    return any(
-        _is(x, module, name)
-        for module, name in (("pyarrow", "Array"), ("pyarrow", "ChunkedArray"), ("polars", "Series"), ("nanoarrow", "Array"))
-    )
-
-
-def _lends_arrow(x):
-    """Whether ``x`` gives its elements as an array of Arrow: Series, columns, tables."""
-    return any(hasattr(x, name) for name in ("__arrow_c_array__", "__arrow_c_stream__", "__arrow_array__"))
-
-
-def _arrow(name, x, *arguments):
-    from . import _arrow
-
-    return _arrow.apply(name, x, *arguments)
-
-
 def _flip_arrow(x, axes, swapped):
-    from . import _arrow
-
     return _arrow.flip(x, axes)
 
 
@@ -414,7 +410,7 @@ def _flip_array_like(x, axes, swapped):
 
 
 #: Kinds of tensors on which the engine's functions are called as they are.
-ENGINES = (_array, _array_like, _masked, _cupy, _dlpack)
+_ENGINES = (_array, _array_like, _masked, _cupy, _dlpack)
 
 #: How each kind of tensor flips and turns, by its handler.
 _FLIPS = {
@@ -424,7 +420,7 @@ _FLIPS = {
     _jax: _flip_jax,
     _tensorflow: _flip_tensorflow,
     _cupy: _flip_cupy,
-    _arrow: _flip_arrow,
+    _arrow.apply: _flip_arrow,
     _dlpack: _flip_dlpack,
     _lazy.dask: _lazy.flip_dask,
 }
@@ -438,9 +434,9 @@ def kept_lengths(lengths):
     """A copy of lengths that nobody else can change. Lengths on a device are the caller's own."""
     if isinstance(lengths, _engine.Marked):
         return lengths
-    if _is(lengths, "torch", "Tensor"):
+    if is_a(lengths, "torch", "Tensor"):
         return lengths.detach().clone() if lengths.is_cpu else lengths
-    if _is(lengths, "jax", "Array") or _is(lengths, "tensorflow", "Tensor"):
+    if is_a(lengths, "jax", "Array") or is_a(lengths, "tensorflow", "Tensor"):
         return lengths
     if isinstance(lengths, np.ndarray):
         return lengths.copy()

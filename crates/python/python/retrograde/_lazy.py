@@ -4,10 +4,10 @@ The first two go to their modules: results stay lazy and labelled. Arrays in fil
 read one whole is rarely what was meant.
 """
 
-import sys
 from operator import index
 
 from . import _axes, _names
+from ._libraries import is_a
 
 #: The names of an operator's arguments after the input, in the engine's order.
 _ARGUMENTS = {
@@ -31,8 +31,7 @@ _READ_LATER = {
 def refuse(x, argument="x"):
     """Raises an error for an array that NumPy would read or compute as a whole."""
     for (module, name), way in _READ_LATER.items():
-        kind = getattr(sys.modules.get(module), name, None)
-        if isinstance(kind, type) and isinstance(x, kind):
+        if is_a(x, module, name):
             raise TypeError(f"{argument} is a {module}.{name}, which is not in memory: pass {way}")
 
 

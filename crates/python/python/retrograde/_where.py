@@ -9,8 +9,9 @@ import sys
 
 import numpy as np
 
-from . import _axes, _engine, _kinds, _names
+from . import _axes, _engine, _names
 from ._lengths import array_of
+from ._libraries import is_a
 
 
 def lengths(name, counts, where, tail="keep", axis=1):
@@ -64,9 +65,15 @@ def unmarked(given):
     return plain
 
 
-def reverse(sequence, x, axes, where, batch_axis, out=None):
-    """Whole axes of those entries of a batch that the mask names: a call of ``sequence`` for each axis, or one for axes
-    that are neighbours of a row-major array."""
+def reverse(sequence, x, axes, mask, duplicates, where, batch_axis, out=None):
+    """Whole axes of those entries of a batch that the mask ``where`` names."""
+    rank = len(x.shape) if hasattr(x, "shape") else np.ndim(x)
+    return _reverse(sequence, x, _axes.resolved(axes, mask, duplicates, rank), where, batch_axis, out)
+
+
+def _reverse(sequence, x, axes, where, batch_axis, out=None):
+    """The same for sorted axes: a call of ``sequence`` for each, or one for axes that are neighbours of a row-major
+    array."""
     x = x if hasattr(x, "shape") else np.asarray(x)
     batch = _batch(batch_axis, axes, len(x.shape))
     entries = x.shape[batch]
@@ -99,7 +106,7 @@ def _merged(axes, x, out):
 def _is_in_rows(x):
     if type(x) is np.ndarray:
         return x.flags.c_contiguous
-    return _kinds._is(x, "torch", "Tensor") and x.is_contiguous()
+    return is_a(x, "torch", "Tensor") and x.is_contiguous()
 
 
 def bound(name, x, given, where, batch_axis):
@@ -116,28 +123,12 @@ def bound(name, x, given, where, batch_axis):
         calls.append((x, lengths, time_axis, batch_axis, "strict", "start", "keep"))
         return x
 
-    reverse(sequence, x, resolved(given["axes"], given["mask"], given["duplicates"], x), where, batch_axis)
+    reverse(sequence, x, given["axes"], given["mask"], given["duplicates"], where, batch_axis)
     if len(calls) != 1:
         raise ValueError("reverse: with where, axes that are no neighbours are reversed one after the other: name one of them")
     x, *arguments = calls[0]
     names = ("lengths", "time_axis", "batch_axis", "policy", "align", "tail")
     return "reverse_sequence", x, dict(zip(names, arguments, strict=True))
-
-
-def reverse_segments(x, given, axis, where, out):
-    if _kinds._is_torch(type(x)):
-        return _kinds.torch._segments_where(x, given, axis, where, out)
-    if _kinds._lends_arrow(x) and (given is None or _kinds._is_arrow(x)):
-        from . import _arrow
-
-        return _arrow.segments_where(x, given, axis, where, out)
-    if given is not None and _kinds._handler(x) in _kinds.ENGINES:
-        return _kinds.reverse_segments(x, offsets(given, where), axis, out)
-    kind = type(x)
-    raise TypeError(
-        f"reverse_segments: where is for arrays of NumPy, PyTorch, CuPy and Arrow, x is a {kind.__module__}.{kind.__name__}:"
-        " pass one of those, or reverse_sequence a padded batch"
-    )
 
 
 def flip(sequence, m, axis, where, batch_axis):
@@ -146,14 +137,9 @@ def flip(sequence, m, axis, where, batch_axis):
     out = None
     if isinstance(m, np.ndarray):
         out = np.empty_like(m, order="C")
-    elif _kinds._is(m, "torch", "Tensor"):
+    elif is_a(m, "torch", "Tensor"):
         m = m.contiguous()
-    return reverse(sequence, m, tuple(sorted(axes)), where, batch_axis, out)
-
-
-def resolved(axes, mask, duplicates, x):
-    """The axes of a call, sorted."""
-    return _axes.resolved(axes, mask, duplicates, np.ndim(x) if not hasattr(x, "shape") else len(x.shape))
+    return _reverse(sequence, m, tuple(sorted(axes)), where, batch_axis, out)
 
 
 def _batch(axis, axes, rank):
@@ -178,13 +164,13 @@ def _alike(name, *values):
         # An empty list has no type.
         values.append(np.asarray(mask) if mask else np.zeros(np.shape(mask), bool))
     torch, jax, tensorflow = (sys.modules.get(module) for module in ("torch", "jax", "tensorflow"))
-    if any(_kinds._is(value, "torch", "Tensor") for value in values):
+    if any(is_a(value, "torch", "Tensor") for value in values):
         library, there = torch, next((v.device for v in values if isinstance(v, torch.Tensor) and not v.is_cpu), "cpu")
         values = [torch.as_tensor(v if isinstance(v, torch.Tensor) else array_of(v), device=there) for v in values]
-    elif any(_kinds._is(value, "jax", "Array") for value in values):
+    elif any(is_a(value, "jax", "Array") for value in values):
         library = jax.numpy
         values = [v if isinstance(v, jax.Array) else library.asarray(array_of(v)) for v in values]
-    elif any(_kinds._is(value, "tensorflow", "Tensor") for value in values):
+    elif any(is_a(value, "tensorflow", "Tensor") for value in values):
         library = tensorflow
         values = [tensorflow.convert_to_tensor(value) for value in values]
     else:

@@ -24,7 +24,7 @@ complete.
 Only NVIDIA's driver is needed. Without one, :func:`device_count` is 0.
 """
 
-from . import _engine
+from . import _engine, _kinds
 
 __all__ = ["check", "device_count", "is_available", "set_blocking"]
 
@@ -45,8 +45,6 @@ def check(x: object) -> None:
     Raises a ``ValueError`` that names the first invalid length since the last check, if there was
     one. For a tensor on the CPU there is nothing to wait for.
     """
-    from . import _kinds
-
     _kinds.check(x)
 
 

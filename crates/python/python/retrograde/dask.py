@@ -59,10 +59,8 @@ def flip(
     """
     if more or others:
         raise wrong(flip, others, more=more)
-    if dim is not None or dims is not None:
-        axis = flipped_axes(axis, dim, dims)
     m = da.asanyarray(m)
-    axes, _ = _names.flip(m.ndim, axis)
+    axes, _ = _names.flip(m.ndim, flipped_axes(axis, dim, dims))
     return _flipped("flip", m, axes)
 
 

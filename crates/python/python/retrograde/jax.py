@@ -165,9 +165,7 @@ def flip(
     """
     if more or others:
         raise wrong(flip, others, more=more)
-    if dim is not None or dims is not None:
-        axis = flipped_axes(axis, dim, dims)
-    return _named("flip", m, axis)
+    return _named("flip", m, flipped_axes(axis, dim, dims))
 
 
 @hinted

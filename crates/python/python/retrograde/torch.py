@@ -88,7 +88,7 @@ def reverse(
     if more or others:
         raise wrong(reverse, others, more=more)
     if where is not None:
-        return _where.reverse(reverse_sequence, x, _where.resolved(axes, mask, duplicates, x), where, batch_axis, out)
+        return _where.reverse(reverse_sequence, x, axes, mask, duplicates, where, batch_axis, out)
     if type(x) is Tensor and not _is_compiling():
         done = _make_reverse(x, axes, mask, duplicates, out)
         if done is not None:
@@ -185,7 +185,19 @@ def reverse_segments(
         raise wrong(reverse_segments, others, more=more)
     if where is not None:
         return _segments_where(x, offsets, axis, where, out)
-    return _segments(x, offsets, axis, out)
+    if offsets is not None:
+        if isinstance(x, Tensor) and x.is_nested:
+            raise TypeError("reverse_segments: offsets are given, but x has its own (it is a nested tensor)")
+        return _reverse_segments(x, offsets, axis, out)
+    if _is_stood_in_for(x):
+        return _handed_over(reverse_segments, (x,), {"axis": axis, "out": out})
+    values, offsets, cut = _segments_of(x, axis)
+    if out is not None:
+        raise TypeError("reverse_segments: out is not supported for nested tensors")
+    # The same offsets: the result has the same symbolic size as ``x``, so that they can be added.
+    return torch.nested.nested_tensor_from_jagged(
+        _reverse_segments(values, offsets, cut, None), offsets, jagged_dim=cut + 1
+    )
 
 
 @hinted
@@ -210,15 +222,6 @@ def flip(
         axis = flipped_axes(axis, dim, dims)
     if where is not None:
         return _where.flip(reverse_sequence, m, axis, where, batch_axis)
-    if type(m) is Tensor and not _is_compiling():
-        done = _make_flip(m, axis)
-        if done is not None:
-            return done
-    return _named(flip, m, axis=axis)
-
-
-def _flip_tensor(m, axis):
-    """The same without the checks, for :func:`retrograde.flip`."""
     if type(m) is Tensor and not _is_compiling():
         done = _make_flip(m, axis)
         if done is not None:
@@ -275,11 +278,6 @@ def orient(
     if more or others:
         raise wrong(orient, others, more=more)
     check_oriented(orientation, orientations, batch_axis)
-    return _orient(x, orientation, axes, orientations, batch_axis, out)
-
-
-def _orient(x, orientation, axes, orientations, batch_axis, out):
-    """The same without the checks, for :func:`retrograde.orient`."""
     if orientations is None and out is None:
         return _named(orient, x, orientation=orientation, axes=axes)
     if _is_stood_in_for(x, out):
@@ -562,23 +560,6 @@ if _torch_native.calls is None:
 else:
     _make_reverse, _make_reverse_sequence = _torch_native.calls.reverse, _torch_native.calls.reverse_sequence
     _make_reverse_subsequences, _make_flip = _torch_native.calls.reverse_subsequences, _torch_native.calls.flip
-
-
-def _segments(x, offsets, axis, out):
-    """``reverse_segments`` of a tensor with offsets, or of a nested tensor."""
-    if offsets is not None:
-        if isinstance(x, Tensor) and x.is_nested:
-            raise TypeError("reverse_segments: offsets are given, but x has its own (it is a nested tensor)")
-        return _reverse_segments(x, offsets, axis, out)
-    if _is_stood_in_for(x):
-        return _handed_over(reverse_segments, (x,), {"axis": axis, "out": out})
-    values, offsets, cut = _segments_of(x, axis)
-    if out is not None:
-        raise TypeError("reverse_segments: out is not supported for nested tensors")
-    # The same offsets: the result has the same symbolic size as ``x``, so that they can be added.
-    return torch.nested.nested_tensor_from_jagged(
-        _reverse_segments(values, offsets, cut, None), offsets, jagged_dim=cut + 1
-    )
 
 
 def _segments_where(x, offsets, axis, where, out):
