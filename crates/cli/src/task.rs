@@ -1,28 +1,49 @@
 //! The task: an operator with its arguments, checked against the input.
 
+mod complement;
+mod lengths;
+mod lookup;
+mod mask;
+
 use crate::args::{Operation, Plane};
 use crate::load;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use clap::Args;
+use lengths::lengths_for;
+use lookup::Lookup;
+use mask::Entries;
 use retrograde::{
     Error, ExecuteError, Layout, LengthsOperator, Operator, Orient, Orientation, Reversal, Reverse,
-    ReverseSegments, ReverseSequence, ReverseSubsequences, cpu::Checked,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Table, WithLengths, cpu::Checked,
 };
-use retrograde_io::{FilesRead, Format, Tensor};
+use retrograde_io::{FilesRead, Tensor};
 use retrograde_picture::{Movement, Padding};
-use retrograde_program::lists::{LengthsArgument, Mask};
+use retrograde_program::lists::{LengthsArgument, Mask, MaskArgument};
 use retrograde_program::operators::{Alignment, AxesArguments, Duplicates, PaddingArguments, Rest};
 
-/// An operator with everything that it needs except the tensor. Lengths have the shape that it
-/// expects.
+/// An operator with everything that it needs except the tensor.
 #[derive(Debug)]
-pub enum Task {
+pub struct Task {
+    pub(crate) call: Call,
+    /// What is reversed, if not everything.
+    only: Option<Entries>,
+    /// What becomes of it, if anything.
+    lookup: Option<Lookup>,
+    /// Whether --policy may clamp lengths.
+    has_policy: bool,
+}
+
+/// An operator with its arguments. Lengths have the shape that it expects.
+#[derive(Debug)]
+pub(crate) enum Call {
     /// Whole axes.
     Reverse {
         /// The operator.
         operator: Reverse,
         /// Its axes, from the start and in order.
         axes: Vec<usize>,
+        /// The axis that a mask is for, as it was given.
+        batch: i64,
     },
     /// A padded batch of sequences.
     Sequence {
@@ -67,26 +88,215 @@ pub enum Task {
 }
 
 impl Task {
-    /// Loads the lengths, if there are any, and checks everything against the input. Other files
-    /// that are read for the lengths are added to `read`.
+    /// Loads lengths, mask and table, if there are any, and checks everything against the input and
+    /// its data. Other files that are read for them are added to `read`.
     pub fn prepare<F: Args>(
         operation: &Operation<F>,
         input: &Layout,
+        data: &[u8],
         read: &FilesRead,
     ) -> Result<Task> {
         let task = Task::of(operation, input, read)?;
         // Lengths are checked once, before anything is written.
         task.prepared(input, &task.output(input)?, |_| Ok(()))?;
+        match operation {
+            Operation::ReverseComplement(arguments) if arguments.strict => {
+                complement::check_letters(&task, input, data)?;
+            }
+            _ => {}
+        }
         Ok(task)
     }
 
     fn of<F: Args>(operation: &Operation<F>, input: &Layout, read: &FilesRead) -> Result<Task> {
+        let call = Call::of(operation, input, read)?;
+        let only = operation.mask().map(|mask| call.entries(mask, input.shape(), read));
+        let lookup = operation.table().map(|name| Lookup::load(name, read));
+        let has_policy = !matches!(operation, Operation::ReverseComplement(_));
+        Ok(Task { call, only: only.transpose()?, lookup: lookup.transpose()?, has_policy })
+    }
+
+    /// The axes that are swapped, if any.
+    pub(crate) fn swapped(&self) -> Option<(usize, usize)> {
+        match &self.call {
+            Call::Orient { operator, axes: [rows, columns] } => {
+                operator.orientation().transposes().then_some((*rows, *columns))
+            }
+            _ => None,
+        }
+    }
+
+    /// A layout for the result, with the strides of the input.
+    pub fn output(&self, input: &Layout) -> Result<Layout> {
+        let Call::Orient { operator, .. } = &self.call else { return Ok(input.clone()) };
+        // Checks the axes too.
+        let shape = operator.output_shape(input.shape())?;
+        Ok(if self.swapped().is_some() {
+            Layout::dense(input.dtype(), &shape)?
+        } else {
+            input.clone()
+        })
+    }
+
+    /// Which operator it is.
+    pub fn operator(&self) -> Operator {
+        match &self.call {
+            Call::Reverse { .. } => Operator::Reverse,
+            Call::Sequence { .. } => Operator::ReverseSequence,
+            Call::Subsequences { .. } => Operator::ReverseSubsequences,
+            Call::Segments { .. } => Operator::ReverseSegments,
+            Call::Orient { .. } => Operator::Orient,
+        }
+    }
+
+    /// Prepares the call between these layouts, checks all lengths, and gives it to `body`.
+    pub fn prepared<R>(
+        &self,
+        src: &Layout,
+        dst: &Layout,
+        body: impl FnOnce(Checked<'_>) -> Result<R, ExecuteError>,
+    ) -> Result<R> {
+        let only = self.only.as_ref();
+        match &self.call {
+            Call::Reverse { operator, batch, .. } => match only {
+                Some(only) => {
+                    let batch = operator.clone().batch(*batch);
+                    self.bound(&batch.where_(only.flags()), src, dst, body)
+                }
+                None => self.bound(operator, src, dst, body),
+            },
+            Call::Sequence { operator, lengths, .. } => {
+                self.bound(&masked(operator.lengths(lengths.view()?), only), src, dst, body)
+            }
+            Call::Subsequences { operator, lengths, .. } => {
+                self.bound(&masked(operator.lengths(lengths.view()?), only), src, dst, body)
+            }
+            Call::Segments { operator, offsets, .. } => {
+                self.bound(&masked(operator.offsets(offsets.view()?), only), src, dst, body)
+            }
+            Call::Orient { operator, .. } => self.bound(operator, src, dst, body),
+        }
+    }
+
+    fn bound<'a, R>(
+        &self,
+        reversal: &impl Reversal<'a>,
+        src: &Layout,
+        dst: &Layout,
+        body: impl FnOnce(Checked<'_>) -> Result<R, ExecuteError>,
+    ) -> Result<R> {
+        let prepared = match self.table() {
+            Some(table) => reversal.table(table).prepare(src, dst),
+            None => reversal.prepare(src, dst),
+        };
+        let explain = |error| match &error {
+            Error::LengthOutOfRange { .. } if !self.has_policy => error.into(),
+            _ => explain(error),
+        };
+        let prepared = prepared.map_err(explain)?;
+        let checked = prepared.check().map_err(explain)?;
+        body(checked).map_err(|source| explain(prepared.explain(source)))
+    }
+
+    /// What moves, for headlines and pictures.
+    pub fn movement(&self) -> Movement {
+        match &self.call {
+            Call::Reverse { axes, .. } => Movement::Axes(axes.clone()),
+            &Call::Sequence { time, batch, padding, .. } => {
+                Movement::Sequence { time, batch, padding }
+            }
+            &Call::Subsequences { axis, padding, .. } => Movement::Lanes { axis, padding },
+            Call::Segments { axis, offsets, .. } => {
+                // The operator has accepted the offsets, so each is a number of steps.
+                let offset = |at| offsets.integer(&[at]).and_then(|value| value.try_into().ok());
+                let offsets = (0..offsets.shape()[0]).filter_map(offset).collect();
+                Movement::Segments { axis: *axis, offsets }
+            }
+            Call::Orient { operator, axes } => {
+                let orientation = operator.orientation();
+                let (transposes, flips) = (orientation.transposes(), orientation.flips());
+                let name = format!("orientation {orientation}");
+                Movement::Orient { name, axes: *axes, transposes, flips }
+            }
+        }
+    }
+
+    /// One of the lengths, by its index among them: 0 where a mask is false.
+    pub fn length(&self, at: &[usize]) -> i128 {
+        match &self.call {
+            Call::Reverse { .. } | Call::Segments { .. } | Call::Orient { .. } => 0,
+            Call::Sequence { .. } | Call::Subsequences { .. } if !self.has(at) => 0,
+            // The operator has accepted the lengths, so there is one.
+            Call::Sequence { lengths, .. } | Call::Subsequences { lengths, .. } => {
+                lengths.integer(at).unwrap_or(0)
+            }
+        }
+    }
+
+    /// Whether the mask is true at this index of it, or there is none.
+    fn has(&self, index: &[usize]) -> bool {
+        self.only.as_ref().is_none_or(|only| only.has(index))
+    }
+
+    /// Whether a mask of segments or of a batch lets the element at this index stay.
+    pub(crate) fn stays(&self, movement: &Movement, index: &[usize]) -> bool {
+        match &self.call {
+            _ if self.only.is_none() => false,
+            Call::Reverse { batch, .. } => !self.has(&[index[from_start(*batch, index.len())]]),
+            Call::Segments { .. } => movement.segment(index).is_some_and(|at| !self.has(&[at])),
+            _ => false,
+        }
+    }
+
+    /// The table, if there is one.
+    pub(crate) fn table(&self) -> Option<&Table> {
+        self.lookup.as_ref().map(|lookup| &lookup.table)
+    }
+
+    /// What the table is called.
+    pub(crate) fn table_name(&self) -> Option<&str> {
+        self.lookup.as_ref().map(|lookup| &*lookup.name)
+    }
+
+    /// Replaces an element that is reversed by its entry in the table.
+    pub(crate) fn look_up(&self, element: &mut [u8]) {
+        if let Some(lookup) = &self.lookup {
+            lookup.apply(element);
+        }
+    }
+
+    /// Whether offsets are marked, which only the CPU knows.
+    pub(crate) fn has_marks(&self) -> bool {
+        matches!(self.call, Call::Segments { .. }) && self.only.is_some()
+    }
+
+    /// What headlines say about mask and table; empty without them.
+    pub fn note(&self) -> String {
+        let only = self.only.as_ref().map(Entries::note).unwrap_or_default();
+        let table = self.table_name().map(|name| format!(", table {name}")).unwrap_or_default();
+        only + &table
+    }
+}
+
+/// The operator with its lengths and a mask, if there is one.
+fn masked<'a, O: LengthsOperator>(
+    bound: WithLengths<'a, O>,
+    only: Option<&'a Entries>,
+) -> WithLengths<'a, O> {
+    match only {
+        Some(only) => bound.where_(only.flags()),
+        None => bound,
+    }
+}
+
+impl Call {
+    fn of<F: Args>(operation: &Operation<F>, input: &Layout, read: &FilesRead) -> Result<Call> {
         let rank = input.rank();
         match operation {
             Operation::Reverse(arguments) => {
                 let (operator, axes) = reverse_along(&arguments.along, rank)?;
                 operator.plan(input, input)?;
-                Ok(Task::Reverse { operator, axes })
+                Ok(Call::Reverse { operator, axes, batch: arguments.batch_axis })
             }
             Operation::ReverseSequence(arguments) => {
                 let sequence = arguments.sequence;
@@ -100,7 +310,7 @@ impl Task {
                 let padding = padding_of(sequence.padding);
                 let lengths = lengths_for(&operator, &arguments.lengths, None, input, read)?;
                 let (time, batch) = (from_start(time, rank), from_start(batch, rank));
-                Ok(Task::Sequence { operator, time, batch, padding, lengths })
+                Ok(Call::Sequence { operator, time, batch, padding, lengths })
             }
             Operation::ReverseSubsequences(arguments) => {
                 let operator = ReverseSubsequences::along(arguments.axis)
@@ -110,116 +320,58 @@ impl Task {
                 let padding = padding_of(arguments.padding);
                 let axis = from_start(arguments.axis, rank);
                 let lengths = lengths_for(&operator, &arguments.lengths, Some(axis), input, read)?;
-                Ok(Task::Subsequences { operator, axis, padding, lengths })
+                Ok(Call::Subsequences { operator, axis, padding, lengths })
             }
             Operation::ReverseSegments(arguments) => {
-                let operator = ReverseSegments::along(arguments.axis);
-                let offsets = load::lengths("--offsets", &arguments.offsets, read)?;
-                operator.plan(input, offsets.layout(), input)?;
-                let axis = from_start(arguments.axis, rank);
-                Ok(Task::Segments { operator, axis, offsets })
+                Call::segments(arguments.axis, &arguments.offsets, input, read)
             }
+            Operation::ReverseComplement(arguments) => complement::call(arguments, input, read),
             Operation::Orient(arguments) => {
-                Ok(Task::orient(arguments.orientation, arguments.axes, rank))
+                Ok(Call::orient(arguments.orientation, arguments.axes, rank))
             }
             Operation::Rot90(arguments) => {
-                Ok(Task::orient(Orientation::from_turns(arguments.k), arguments.axes, rank))
+                Ok(Call::orient(Orientation::from_turns(arguments.k), arguments.axes, rank))
             }
         }
     }
 
-    fn orient(orientation: Orientation, Plane([rows, columns]): Plane, rank: usize) -> Task {
+    fn segments(
+        axis: i64,
+        offsets: &LengthsArgument,
+        input: &Layout,
+        read: &FilesRead,
+    ) -> Result<Call> {
+        let operator = ReverseSegments::along(axis);
+        let offsets = load::lengths("--offsets", offsets, read)?;
+        operator.plan(input, offsets.layout(), input)?;
+        Ok(Call::Segments { operator, axis: from_start(axis, input.rank()), offsets })
+    }
+
+    fn orient(orientation: Orientation, Plane([rows, columns]): Plane, rank: usize) -> Call {
         let axes = [rows, columns].map(|axis| from_start(axis, rank));
-        Task::Orient { operator: Orient::new(orientation).axes(rows, columns), axes }
+        Call::Orient { operator: Orient::new(orientation).axes(rows, columns), axes }
     }
 
-    /// The axes that are swapped, if any.
-    pub(crate) fn swapped(&self) -> Option<(usize, usize)> {
+    /// Loads a mask for a tensor of this shape.
+    fn entries(&self, mask: &MaskArgument, shape: &[usize], read: &FilesRead) -> Result<Entries> {
+        let load =
+            |operator, lanes: &[usize], axis| Entries::load(operator, mask, lanes, axis, read);
         match self {
-            Task::Orient { operator, axes: [rows, columns] } => {
-                operator.orientation().transposes().then_some((*rows, *columns))
+            Call::Reverse { operator, batch, .. } => {
+                let lanes = operator.clone().batch(*batch).lengths_shape(shape)?;
+                load(Operator::Reverse, &lanes, None)
             }
-            _ => None,
-        }
-    }
-
-    /// A layout for the result, with the strides of the input.
-    pub fn output(&self, input: &Layout) -> Result<Layout> {
-        let Task::Orient { operator, .. } = self else { return Ok(input.clone()) };
-        // Checks the axes too.
-        let shape = operator.output_shape(input.shape())?;
-        Ok(if self.swapped().is_some() {
-            Layout::dense(input.dtype(), &shape)?
-        } else {
-            input.clone()
-        })
-    }
-
-    /// Which operator it is.
-    pub fn operator(&self) -> Operator {
-        match self {
-            Task::Reverse { .. } => Operator::Reverse,
-            Task::Sequence { .. } => Operator::ReverseSequence,
-            Task::Subsequences { .. } => Operator::ReverseSubsequences,
-            Task::Segments { .. } => Operator::ReverseSegments,
-            Task::Orient { .. } => Operator::Orient,
-        }
-    }
-
-    /// Prepares the call between these layouts, checks all lengths, and gives it to `body`.
-    pub fn prepared<R>(
-        &self,
-        src: &Layout,
-        dst: &Layout,
-        body: impl FnOnce(Checked<'_>) -> Result<R, ExecuteError>,
-    ) -> Result<R> {
-        let bound = |reversal: &dyn Reversal<'_>| {
-            let prepared = reversal.prepare(src, dst)?;
-            let checked = prepared.check().map_err(explain)?;
-            body(checked).map_err(|source| explain(prepared.explain(source)))
-        };
-        match self {
-            Task::Reverse { operator, .. } => bound(operator),
-            Task::Sequence { operator, lengths, .. } => bound(&operator.lengths(lengths.view()?)),
-            Task::Subsequences { operator, lengths, .. } => {
-                bound(&operator.lengths(lengths.view()?))
+            Call::Sequence { lengths, .. } => {
+                load(Operator::ReverseSequence, lengths.shape(), None)
             }
-            Task::Segments { operator, offsets, .. } => bound(&operator.offsets(offsets.view()?)),
-            Task::Orient { operator, .. } => bound(operator),
-        }
-    }
-
-    /// What moves, for headlines and pictures.
-    pub fn movement(&self) -> Movement {
-        match self {
-            Task::Reverse { axes, .. } => Movement::Axes(axes.clone()),
-            &Task::Sequence { time, batch, padding, .. } => {
-                Movement::Sequence { time, batch, padding }
+            Call::Subsequences { axis, lengths, .. } => {
+                load(Operator::ReverseSubsequences, lengths.shape(), Some(*axis))
             }
-            &Task::Subsequences { axis, padding, .. } => Movement::Lanes { axis, padding },
-            Task::Segments { axis, offsets, .. } => {
-                // The operator has accepted the offsets, so each is a number of steps.
-                let offset = |at| offsets.integer(&[at]).and_then(|value| value.try_into().ok());
-                let offsets = (0..offsets.shape()[0]).filter_map(offset).collect();
-                Movement::Segments { axis: *axis, offsets }
+            Call::Segments { offsets, .. } => {
+                load(Operator::ReverseSegments, &[offsets.shape()[0] - 1], None)
             }
-            Task::Orient { operator, axes } => {
-                let orientation = operator.orientation();
-                let (transposes, flips) = (orientation.transposes(), orientation.flips());
-                let name = format!("orientation {orientation}");
-                Movement::Orient { name, axes: *axes, transposes, flips }
-            }
-        }
-    }
-
-    /// One of the lengths, by its index among them.
-    pub fn length(&self, at: &[usize]) -> i128 {
-        match self {
-            Task::Reverse { .. } | Task::Segments { .. } | Task::Orient { .. } => 0,
-            // The operator has accepted the lengths, so there is one.
-            Task::Sequence { lengths, .. } | Task::Subsequences { lengths, .. } => {
-                lengths.integer(at).unwrap_or(0)
-            }
+            // No arguments for them have a mask.
+            Call::Orient { .. } => load(Operator::Orient, &[], None),
         }
     }
 }
@@ -249,79 +401,6 @@ fn reverse_along(arguments: &AxesArguments, rank: usize) -> Result<(Reverse, Vec
     })
 }
 
-/// Loads lengths, in the shape that the operator expects. `omitted` is an axis of size 1 that the
-/// shape of a tensor may omit.
-fn lengths_for<O: LengthsOperator>(
-    operator: &O,
-    argument: &LengthsArgument,
-    omitted: Option<usize>,
-    input: &Layout,
-    read: &FilesRead,
-) -> Result<Tensor> {
-    let expected = operator.lengths_shape(input.shape())?;
-    let lengths = load::lengths("--lengths", argument, read)?;
-    // Lists and text: a file without a header would need a type, which lengths cannot be given.
-    if lengths.format() == Format::Raw {
-        let (got, needed) = (lengths.layout().len(), count(&expected));
-        if got != needed && omitted.is_none() {
-            // One axis: the error about the shape names it, and the other one.
-            operator.plan(input, lengths.layout(), input).map_err(explain)?;
-        }
-        return listed(operator, lengths, &expected);
-    }
-    let Some(axis) = omitted else {
-        operator.plan(input, lengths.layout(), input).map_err(explain)?;
-        return Ok(lengths);
-    };
-    let mut without = expected.clone();
-    without.remove(axis);
-    if lengths.shape() == &without[..] {
-        return with_shape(lengths, &expected);
-    }
-    if lengths.shape() != &expected[..] {
-        let (name, got) = (O::OPERATOR, lengths.shape());
-        bail!("{name}: lengths have shape {got:?}, expected {expected:?} or {without:?}");
-    }
-    operator.plan(input, lengths.layout(), input)?;
-    Ok(lengths)
-}
-
-/// A list of lengths, one per lane in row-major order.
-fn listed<O: LengthsOperator>(_: &O, lengths: Tensor, expected: &[usize]) -> Result<Tensor> {
-    let (got, needed) = (lengths.layout().len(), count(expected));
-    if got != needed {
-        let (operator, lanes) = (O::OPERATOR, expected.to_vec());
-        return Err(Error::LengthsCount { operator, got, expected: needed, lanes }.into());
-    }
-    with_shape(lengths, expected)
-}
-
-/// How many elements a shape has.
-fn count(shape: &[usize]) -> usize {
-    // A product that overflows is more than any file holds; with an empty axis it is zero.
-    let product = shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
-    if shape.contains(&0) { 0 } else { product.unwrap_or(usize::MAX) }
-}
-
-/// The same lengths in another shape of as many elements.
-fn with_shape(lengths: Tensor, shape: &[usize]) -> Result<Tensor> {
-    if let Some(reshaped) = lengths.reshaped(shape) {
-        return Ok(reshaped);
-    }
-    // Column-major: read them one by one. A length beyond 63 bits is beyond every axis.
-    let sizes = lengths.shape();
-    let value = |mut place: usize| {
-        let mut index = vec![0; sizes.len()];
-        for (at, size) in index.iter_mut().zip(sizes).rev() {
-            (*at, place) = (place % size, place / size);
-        }
-        i64::try_from(lengths.integer(&index).unwrap_or(0)).unwrap_or(i64::MAX)
-    };
-    let values: Vec<i64> = (0..lengths.layout().len()).map(value).collect();
-    let rows = Tensor::from_integers(&values)?.to_native_integers()?;
-    Ok(rows.reshaped(shape).unwrap_or(rows))
-}
-
 /// An axis counted from the start; the operator checks that it is within the rank.
 pub(crate) fn from_start(axis: i64, rank: usize) -> usize {
     let axis = if axis < 0 { axis.saturating_add_unsigned(rank as u64) } else { axis };
@@ -342,6 +421,7 @@ fn explain(error: Error) -> anyhow::Error {
                  file in which axis {time_axis} is the batch?"
             )
         }
+        Error::TableType { entries: 256, .. } => anyhow!("{error} (raw bytes: --dtype u8)"),
         _ => error.into(),
     }
 }
@@ -360,7 +440,7 @@ mod tests {
             panic!("{command} is not an operator");
         };
         let layout = Layout::dense(DType::U32, shape).unwrap();
-        let task = Task::prepare(&operation, &layout, &FilesRead::default()).unwrap();
+        let task = Task::prepare(&operation, &layout, &[], &FilesRead::default()).unwrap();
         let positions: Vec<u32> = (0..layout.len() as u32).collect();
         let mut moved = vec![0u32; layout.len()];
         let output = task.output(&layout).unwrap();
