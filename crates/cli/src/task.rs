@@ -456,7 +456,10 @@ mod tests {
                 (*at, rest) = (rest % size, rest / size);
             }
             let length = task.movement().length_at(&index).map(|at| task.length(&at));
-            let origin = task.movement().origin(&index, shape, length);
+            let origin = match task.stays(&task.movement(), &index) {
+                true => index.clone(),
+                false => task.movement().origin(&index, shape, length),
+            };
             let number = origin.iter().zip(shape).fold(0, |sum, (at, size)| sum * size + at);
             assert_eq!(number as u32, came_from, "{command} at {index:?}");
         }
@@ -480,6 +483,15 @@ mod tests {
         agrees("reverse-subsequences x --axis=-3 --lengths 0,1,2,3 --align end", &[3, 2, 2]);
         agrees("reverse-segments x --offsets 0,2,2,5", &[6, 2]);
         agrees("reverse-segments x --offsets 0,2,5 --axis=-1", &[2, 5]);
+        agrees("reverse x --axes 1,2 --where 1,0", &[2, 3, 4]);
+        agrees("reverse x --axes 0 --where 0,1,1 --batch-axis=-2", &[2, 3, 4]);
+        agrees("reverse-sequence x --lengths 9,3,-1,2 --where 0,1,0,1", &[3, 4, 2]);
+        agrees(
+            "reverse-subsequences x --axis 1 --lengths 0,1,2,3,9,2 --where 1,1,0,0,1,1",
+            &[2, 3, 3],
+        );
+        agrees("reverse-segments x --offsets 0,2,2,5 --where 1,0,0", &[6, 2]);
+        agrees("reverse-segments x --offsets 0 --where=", &[2]);
         for exif in 1..=8 {
             agrees(&format!("orient x --exif {exif}"), &[3, 4]);
             agrees(&format!("orient x --orientation {exif} --axes=-1,0"), &[3, 2, 4]);

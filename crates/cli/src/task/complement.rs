@@ -5,7 +5,7 @@ use super::{Call, Task, from_start};
 use crate::args::ReverseComplementArguments;
 use anyhow::{Result, bail};
 use clap::Args;
-use retrograde::{DType, Layout, LengthsOperator, Reverse, ReverseSubsequences};
+use retrograde::{DType, Layout, LengthPolicy, LengthsOperator, Reverse, ReverseSubsequences};
 use retrograde_io::{FilesRead, Tensor};
 use retrograde_picture::{Movement, Padding};
 use std::ops::Range;
@@ -43,7 +43,7 @@ pub(super) fn call<F: Args>(
     if arguments.lengths.is_none() && arguments.only.mask.is_none() {
         return Ok(Call::Reverse { operator: Reverse::axes([axis]), axes: vec![at], batch: 0 });
     }
-    let operator = ReverseSubsequences::along(axis);
+    let operator = ReverseSubsequences::along(axis).policy(LengthPolicy::Strict);
     let lengths = match &arguments.lengths {
         Some(lengths) => lengths_for(&operator, lengths, Some(at), input, read)?,
         None => whole(&operator.lengths_shape(input.shape())?, input.shape()[at])?,
