@@ -1,25 +1,26 @@
 //! The task: an operator with its arguments, checked against the input.
 
+mod call;
 mod complement;
 mod lengths;
 mod lookup;
 mod mask;
 
-use crate::args::{Operation, Plane};
-use crate::load;
-use anyhow::{Result, anyhow};
+pub(crate) use call::Call;
+pub(crate) use lengths::from_start;
+
+use crate::args::Operation;
+use anyhow::Result;
 use clap::Args;
-use lengths::lengths_for;
+use lengths::explain;
 use lookup::Lookup;
 use mask::Entries;
 use retrograde::{
-    Error, ExecuteError, Layout, LengthsOperator, Operator, Orient, Orientation, Reversal, Reverse,
-    ReverseSegments, ReverseSequence, ReverseSubsequences, Table, WithLengths, cpu::Checked,
+    Error, ExecuteError, Layout, LengthsOperator, Operator, Reversal, Table, WithLengths,
+    cpu::Checked,
 };
-use retrograde_io::{FilesRead, Tensor};
-use retrograde_picture::{Movement, Padding};
-use retrograde_program::lists::{LengthsArgument, Mask, MaskArgument};
-use retrograde_program::operators::{Alignment, AxesArguments, Duplicates, PaddingArguments, Rest};
+use retrograde_io::FilesRead;
+use retrograde_picture::Movement;
 
 /// An operator with everything that it needs except the tensor.
 #[derive(Debug)]
@@ -31,60 +32,6 @@ pub struct Task {
     lookup: Option<Lookup>,
     /// Whether --policy may clamp lengths.
     has_policy: bool,
-}
-
-/// An operator with its arguments. Lengths have the shape that it expects.
-#[derive(Debug)]
-pub(crate) enum Call {
-    /// Whole axes.
-    Reverse {
-        /// The operator.
-        operator: Reverse,
-        /// Its axes, from the start and in order.
-        axes: Vec<usize>,
-        /// The axis that a mask is for, as it was given.
-        batch: i64,
-    },
-    /// A padded batch of sequences.
-    Sequence {
-        /// The operator.
-        operator: ReverseSequence,
-        /// The axis that is reversed.
-        time: usize,
-        /// The axis with one length per entry.
-        batch: usize,
-        /// Where the padding is.
-        padding: Padding,
-        /// One length per entry.
-        lengths: Tensor,
-    },
-    /// Each lane by its own length.
-    Subsequences {
-        /// The operator.
-        operator: ReverseSubsequences,
-        /// The axis that is reversed.
-        axis: usize,
-        /// Where the padding is.
-        padding: Padding,
-        /// One length per lane.
-        lengths: Tensor,
-    },
-    /// Segments of an axis.
-    Segments {
-        /// The operator.
-        operator: ReverseSegments,
-        /// The axis that is cut.
-        axis: usize,
-        /// Where segments start, and the end of the last one.
-        offsets: Tensor,
-    },
-    /// An orientation of images.
-    Orient {
-        /// The operator.
-        operator: Orient,
-        /// The axes of rows and columns, from the start.
-        axes: [usize; 2],
-    },
 }
 
 impl Task {
@@ -101,7 +48,8 @@ impl Task {
         task.prepared(input, &task.output(input)?, |_| Ok(()))?;
         match operation {
             Operation::ReverseComplement(arguments) if arguments.strict => {
-                complement::check_letters(&task, input, data)?;
+                let (movement, has) = (task.movement(), |at: usize| task.has(&[at]));
+                complement::check_letters(&movement, input, data, has, |at| task.length(at))?;
             }
             _ => {}
         }
@@ -286,143 +234,6 @@ fn masked<'a, O: LengthsOperator>(
     match only {
         Some(only) => bound.where_(only.flags()),
         None => bound,
-    }
-}
-
-impl Call {
-    fn of<F: Args>(operation: &Operation<F>, input: &Layout, read: &FilesRead) -> Result<Call> {
-        let rank = input.rank();
-        match operation {
-            Operation::Reverse(arguments) => {
-                let (operator, axes) = reverse_along(&arguments.along, rank)?;
-                operator.plan(input, input)?;
-                Ok(Call::Reverse { operator, axes, batch: arguments.batch_axis })
-            }
-            Operation::ReverseSequence(arguments) => {
-                let sequence = arguments.sequence;
-                let (time, batch) = (sequence.time_axis, sequence.batch_axis);
-                let operator = ReverseSequence::new()
-                    .time_axis(time)
-                    .batch_axis(batch)
-                    .policy(sequence.policy.into())
-                    .align(sequence.padding.align.into())
-                    .tail(sequence.padding.tail.into());
-                let padding = padding_of(sequence.padding);
-                let lengths = lengths_for(&operator, &arguments.lengths, None, input, read)?;
-                let (time, batch) = (from_start(time, rank), from_start(batch, rank));
-                Ok(Call::Sequence { operator, time, batch, padding, lengths })
-            }
-            Operation::ReverseSubsequences(arguments) => {
-                let operator = ReverseSubsequences::along(arguments.axis)
-                    .policy(arguments.policy.into())
-                    .align(arguments.padding.align.into())
-                    .tail(arguments.padding.tail.into());
-                let padding = padding_of(arguments.padding);
-                let axis = from_start(arguments.axis, rank);
-                let lengths = lengths_for(&operator, &arguments.lengths, Some(axis), input, read)?;
-                Ok(Call::Subsequences { operator, axis, padding, lengths })
-            }
-            Operation::ReverseSegments(arguments) => {
-                Call::segments(arguments.axis, &arguments.offsets, input, read)
-            }
-            Operation::ReverseComplement(arguments) => complement::call(arguments, input, read),
-            Operation::Orient(arguments) => {
-                Ok(Call::orient(arguments.orientation, arguments.axes, rank))
-            }
-            Operation::Rot90(arguments) => {
-                Ok(Call::orient(Orientation::from_turns(arguments.k), arguments.axes, rank))
-            }
-        }
-    }
-
-    fn segments(
-        axis: i64,
-        offsets: &LengthsArgument,
-        input: &Layout,
-        read: &FilesRead,
-    ) -> Result<Call> {
-        let operator = ReverseSegments::along(axis);
-        let offsets = load::lengths("--offsets", offsets, read)?;
-        operator.plan(input, offsets.layout(), input)?;
-        Ok(Call::Segments { operator, axis: from_start(axis, input.rank()), offsets })
-    }
-
-    fn orient(orientation: Orientation, Plane([rows, columns]): Plane, rank: usize) -> Call {
-        let axes = [rows, columns].map(|axis| from_start(axis, rank));
-        Call::Orient { operator: Orient::new(orientation).axes(rows, columns), axes }
-    }
-
-    /// Loads a mask for a tensor of this shape.
-    fn entries(&self, mask: &MaskArgument, shape: &[usize], read: &FilesRead) -> Result<Entries> {
-        let load =
-            |operator, lanes: &[usize], axis| Entries::load(operator, mask, lanes, axis, read);
-        match self {
-            Call::Reverse { operator, batch, .. } => {
-                let lanes = operator.clone().batch(*batch).lengths_shape(shape)?;
-                load(Operator::Reverse, &lanes, None)
-            }
-            Call::Sequence { lengths, .. } => {
-                load(Operator::ReverseSequence, lengths.shape(), None)
-            }
-            Call::Subsequences { axis, lengths, .. } => {
-                load(Operator::ReverseSubsequences, lengths.shape(), Some(*axis))
-            }
-            Call::Segments { offsets, .. } => {
-                load(Operator::ReverseSegments, &[offsets.shape()[0] - 1], None)
-            }
-            // No arguments for them have a mask.
-            Call::Orient { .. } => load(Operator::Orient, &[], None),
-        }
-    }
-}
-
-/// What pictures and headlines say about padding.
-fn padding_of(arguments: PaddingArguments) -> Padding {
-    Padding { in_front: arguments.align == Alignment::End, zero: arguments.tail == Rest::Zero }
-}
-
-/// The operator, and its axes in order.
-fn reverse_along(arguments: &AxesArguments, rank: usize) -> Result<(Reverse, Vec<usize>)> {
-    Ok(match (&arguments.axes, &arguments.mask) {
-        (Some(axes), _) => {
-            let axes = axes.numbers()?;
-            let mut resolved: Vec<_> = axes.iter().map(|&axis| from_start(axis, rank)).collect();
-            resolved.sort_unstable();
-            resolved.dedup();
-            let operator = Reverse::axes(axes.iter().copied());
-            let distinct = arguments.duplicates == Duplicates::Error;
-            (if distinct { operator.distinct() } else { operator }, resolved)
-        }
-        (None, Some(Mask(mask))) => {
-            let chosen = (0..mask.len()).filter(|&axis| mask[axis]).collect();
-            (Reverse::mask(mask.iter().copied()), chosen)
-        }
-        (None, None) => (Reverse::all(), (0..rank).collect()),
-    })
-}
-
-/// An axis counted from the start; the operator checks that it is within the rank.
-pub(crate) fn from_start(axis: i64, rank: usize) -> usize {
-    let axis = if axis < 0 { axis.saturating_add_unsigned(rank as u64) } else { axis };
-    usize::try_from(axis).unwrap_or(0)
-}
-
-/// Adds the option that solves the problem, if there is one.
-fn explain(error: Error) -> anyhow::Error {
-    match &error {
-        Error::LengthOutOfRange { value, limit, .. } if *value > *limit as i128 => {
-            anyhow!("{error} (--policy clamp would make it {limit})")
-        }
-        Error::SequenceLengthsShape { got, time_axis, time_size, batch_axis, .. }
-            if got[..] == [*time_size] =>
-        {
-            anyhow!(
-                "{error}: did you mean --time-axis {batch_axis} --batch-axis {time_axis}, for a \
-                 file in which axis {time_axis} is the batch?"
-            )
-        }
-        Error::TableType { entries: 256, .. } => anyhow!("{error} (raw bytes: --dtype u8)"),
-        _ => error.into(),
     }
 }
 

@@ -1,25 +1,17 @@
-//! `reverse-complement`: a reversal with the table of complements.
+//! `reverse-complement`: what it asks of a tensor and of its letters.
 
-use super::lengths::{count, index_of, lengths_for};
-use super::{Call, Task, from_start};
-use crate::args::ReverseComplementArguments;
+use super::lengths::{count, index_of};
 use anyhow::{Result, bail};
-use clap::Args;
-use retrograde::{DType, Layout, LengthPolicy, LengthsOperator, Reverse, ReverseSubsequences};
-use retrograde_io::{FilesRead, Tensor};
-use retrograde_picture::{Movement, Padding};
+use retrograde::{DType, Layout};
+use retrograde_picture::Movement;
 use std::ops::Range;
 
 /// The letters of nucleic acids, those of IUPAC included.
 const LETTERS: &str = "ACGTURYSWKMBDHVN";
 
-/// Checks the tensor, and loads lengths or offsets.
-pub(super) fn call<F: Args>(
-    arguments: &ReverseComplementArguments<F>,
-    input: &Layout,
-    read: &FilesRead,
-) -> Result<Call> {
-    let (axis, rank, dtype) = (arguments.axis, input.rank(), input.dtype());
+/// Checks the type of the tensor and the axis.
+pub(super) fn check(axis: i64, input: &Layout) -> Result<()> {
+    let (rank, dtype) = (input.rank(), input.dtype());
     if !matches!(dtype, DType::U8 | DType::I8 | DType::Bytes(1)) {
         bail!(
             "reverse-complement: the input has type {dtype}, expected letters of one byte (u8, i8, S1): \
@@ -36,37 +28,24 @@ pub(super) fn call<F: Args>(
             "reverse-complement: axis is {axis}, outside [-{rank}, {last}] for a tensor of rank {rank}"
         );
     }
-    if let Some(offsets) = &arguments.offsets {
-        return Call::segments(axis, offsets, input, read);
-    }
-    let at = from_start(axis, rank);
-    if arguments.lengths.is_none() && arguments.only.mask.is_none() {
-        return Ok(Call::Reverse { operator: Reverse::axes([axis]), axes: vec![at], batch: 0 });
-    }
-    let operator = ReverseSubsequences::along(axis).policy(LengthPolicy::Strict);
-    let lengths = match &arguments.lengths {
-        Some(lengths) => lengths_for(&operator, lengths, Some(at), input, read)?,
-        None => whole(&operator.lengths_shape(input.shape())?, input.shape()[at])?,
-    };
-    Ok(Call::Subsequences { operator, axis: at, padding: Padding::default(), lengths })
+    Ok(())
 }
 
-/// This length for each lane.
-fn whole(lanes: &[usize], length: usize) -> Result<Tensor> {
-    let lengths = vec![length as i64; count(lanes)];
-    let rows = Tensor::from_integers(&lengths)?.to_native_integers()?;
-    Ok(rows.reshaped(lanes).unwrap_or(rows))
-}
-
-/// Refuses the first byte that is no letter among those that are complemented.
-pub(super) fn check_letters(task: &Task, input: &Layout, data: &[u8]) -> Result<()> {
+/// Refuses the first byte that is no letter among those that are complemented: in segments that `has`
+/// names, or as many as `length` says of each lane.
+pub(super) fn check_letters(
+    movement: &Movement,
+    input: &Layout,
+    data: &[u8],
+    has: impl Fn(usize) -> bool,
+    length: impl Fn(&[usize]) -> i128,
+) -> Result<()> {
     let (shape, strides) = (input.shape(), input.grain_strides());
-    let movement = task.movement();
-    let (axis, segments) = match &movement {
+    let (axis, segments) = match movement {
         Movement::Axes(axes) => (axes[0], vec![0..shape[axes[0]]]),
         Movement::Segments { axis, offsets } => {
             let segments = offsets.windows(2).map(|pair| pair[0]..pair[1]).enumerate();
-            let chosen = segments.filter(|(at, _)| task.has(&[*at]));
+            let chosen = segments.filter(|(at, _)| has(*at));
             (*axis, chosen.map(|(_, segment)| segment).collect())
         }
         Movement::Lanes { axis, .. } => (*axis, Vec::new()),
@@ -94,7 +73,7 @@ pub(super) fn check_letters(task: &Task, input: &Layout, data: &[u8]) -> Result<
         let mut lane = index_of(number, &lanes);
         if let Movement::Lanes { .. } = movement {
             // The operator has accepted the lengths: none is longer than the axis.
-            let length = usize::try_from(task.length(&lane)).unwrap_or(0);
+            let length = usize::try_from(length(&lane)).unwrap_or(0);
             check(&mut lane, 0..length)?;
         }
         segments.iter().try_for_each(|segment| check(&mut lane, segment.clone()))?;

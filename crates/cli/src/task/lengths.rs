@@ -1,8 +1,7 @@
-//! Lengths in the shape that an operator expects.
+//! Lengths in the shape that an operator expects, axes from the start, and hints for errors about them.
 
-use super::explain;
 use crate::load;
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use retrograde::{Error, Layout, LengthsOperator};
 use retrograde_io::{FilesRead, Format, Tensor};
 use retrograde_program::lists::LengthsArgument;
@@ -84,4 +83,36 @@ fn with_shape(lengths: Tensor, shape: &[usize]) -> Result<Tensor> {
     let values: Vec<i64> = (0..lengths.layout().len()).map(value).collect();
     let rows = Tensor::from_integers(&values)?.to_native_integers()?;
     Ok(rows.reshaped(shape).unwrap_or(rows))
+}
+
+/// This length for each lane.
+pub(super) fn whole(lanes: &[usize], length: usize) -> Result<Tensor> {
+    let lengths = vec![length as i64; count(lanes)];
+    let rows = Tensor::from_integers(&lengths)?.to_native_integers()?;
+    Ok(rows.reshaped(lanes).unwrap_or(rows))
+}
+
+/// An axis counted from the start; the operator checks that it is within the rank.
+pub(crate) fn from_start(axis: i64, rank: usize) -> usize {
+    let axis = if axis < 0 { axis.saturating_add_unsigned(rank as u64) } else { axis };
+    usize::try_from(axis).unwrap_or(0)
+}
+
+/// Adds the option that solves the problem, if there is one.
+pub(super) fn explain(error: Error) -> anyhow::Error {
+    match &error {
+        Error::LengthOutOfRange { value, limit, .. } if *value > *limit as i128 => {
+            anyhow!("{error} (--policy clamp would make it {limit})")
+        }
+        Error::SequenceLengthsShape { got, time_axis, time_size, batch_axis, .. }
+            if got[..] == [*time_size] =>
+        {
+            anyhow!(
+                "{error}: did you mean --time-axis {batch_axis} --batch-axis {time_axis}, for a \
+                 file in which axis {time_axis} is the batch?"
+            )
+        }
+        Error::TableType { entries: 256, .. } => anyhow!("{error} (raw bytes: --dtype u8)"),
+        _ => error.into(),
+    }
 }

@@ -1,10 +1,11 @@
 //! A table (`--table`): what elements of 8, 4 or 2 bits become while they are reversed.
 
 use crate::args::TableName;
-use crate::{load, report};
+use crate::load;
 use anyhow::Result;
 use retrograde::Table;
 use retrograde_io::FilesRead;
+use retrograde_program::report;
 
 /// A table, and what it is called.
 #[derive(Debug)]
