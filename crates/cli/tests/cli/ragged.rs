@@ -130,7 +130,8 @@ fn what_a_mask_does_not_name_stays() {
             });
             // A tensor for lanes has their shape.
             let file = if words[0] == "reverse-subsequences" { "m.bin" } else { "m.npy" };
-            let given = [&list.join(","), "m.csv", "m.bin", file][seed];
+            let joined = list.join(",");
+            let given = [&joined, "m.csv", "m.bin", file][seed];
             let only = format!("--where={given}");
             let lookup = table.map(|name| format!("--table={name}"));
             let more: Vec<_> = [only.as_str()].into_iter().chain(lookup.as_deref()).collect();
@@ -630,7 +631,7 @@ Reverse  image.npy  u8 [2, 2, 2]  axes 1, 2, where 1 of 2
     let said = done(folder.path(), &[&reads[..], &["-o", "y.npy"]].concat());
     assert_eq!(
         said,
-        "y.npy: S1 [11], 11 B reversed along axis 0, 3 segments, where 2 of 3, table dna\n"
+        "y.npy: S1 [11], 11 bytes reversed along axis 0, 3 segments, where 2 of 3, table dna\n"
     );
     let explained = picture(&[&["explain"], &reads[..]].concat());
     assert!(explained.contains("only marked segments are reversed"), "{explained}");
