@@ -11,7 +11,7 @@ pub(crate) use commands::{ExplainArguments, InfoArguments, ShowArguments};
 pub use files::{Device, Input};
 pub(crate) use files::{Files, InPlace};
 pub use operators::Operation;
-pub(crate) use operators::{ALL_AXES, Plane};
+pub(crate) use operators::{ALL_AXES, Plane, ReverseComplementArguments, TableName};
 pub(crate) use run::{NamedFile, RunArguments};
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -127,6 +127,7 @@ pub(crate) fn command(folders: Option<&Folders>) -> clap::Command {
         .mut_subcommand("reverse-sequence", |command| with_stores(command, ""))
         .mut_subcommand("reverse-subsequences", hidden)
         .mut_subcommand("reverse-segments", hidden)
+        .mut_subcommand("reverse-complement", hidden)
         .mut_subcommand("orient", hidden)
         .mut_subcommand("rot90", hidden)
 }

@@ -19,13 +19,18 @@ pub(crate) enum Opened {
 
 impl Opened {
     /// Opens the device of a request, if it supports that. `gpu` opens GPUs other than CUDA's.
-    pub(crate) fn of(files: &Files, element: &ElementType, gpu: Option<OpenGpu>) -> Result<Self> {
+    pub(crate) fn of(
+        files: &Files,
+        element: &ElementType,
+        task: &Task,
+        gpu: Option<OpenGpu>,
+    ) -> Result<Self> {
         let device = files.device;
         if device == Device::Cpu {
             return Ok(Opened::Cpu);
         }
         let kind = device.kind();
-        refuse_strings(kind, element)?;
+        check(kind, element, task)?;
         if files.output.is_none() && files.in_place.is_none() {
             bail!(
                 "--device {kind} needs an output: -o OUT or --in-place (pictures are drawn on the \
@@ -66,10 +71,16 @@ impl Opened {
     }
 }
 
-/// Refuses strings, which GPUs cannot reverse.
-pub(crate) fn refuse_strings(kind: &str, element: &ElementType) -> Result<()> {
-    if element.dtype() == DType::String {
-        bail!("--device {kind}: strings are reversed on the CPU only: omit --device");
-    }
-    Ok(())
+/// Refuses what GPUs cannot do.
+pub(crate) fn check(kind: &str, element: &ElementType, task: &Task) -> Result<()> {
+    let only = if element.dtype() == DType::String {
+        "strings are reversed"
+    } else if task.table().is_some() {
+        "tables are"
+    } else if task.has_marks() {
+        "segments with --where are reversed"
+    } else {
+        return Ok(());
+    };
+    bail!("--device {kind}: {only} on the CPU only: omit --device")
 }

@@ -23,6 +23,8 @@ struct Record {
     tensor: String,
     dtype: String,
     shape: Vec<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<String>,
     plan: PlanRecord,
     kernel: &'static str,
     instructions: &'static str,
@@ -84,15 +86,20 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
     let read = FilesRead::default();
     let before = load::tensor(&input.input, &input.opening(None, &read))?;
     let layout = before.layout();
-    let task = Task::prepare(&arguments.operation, layout, &read)?;
+    let task = Task::prepare(&arguments.operation, layout, before.data(), &read)?;
     let plan =
         task.prepared(layout, &task.output(layout)?, |checked| Ok(checked.plan().clone()))?;
-    let program = Program::new(plan.clone());
+    let program = match task.table() {
+        Some(table) => {
+            Program::new(plan.clone()).looking_up(table, task.operator(), layout.dtype())?
+        }
+        None => Program::new(plan.clone()),
+    };
 
     let cuda = match arguments.device {
         Device::Cpu => None,
         Device::Cuda(number) => {
-            device::refuse_strings("cuda", before.element_type())?;
+            device::check("cuda", before.element_type(), &task)?;
             Some(cuda_record(number, &plan)?)
         }
         Device::Gpu(_) => bail!("explain: --device gpu is not supported, expected cpu or cuda"),
@@ -105,6 +112,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
         tensor: report::name(&input.input),
         dtype: before.element_type().to_string(),
         shape: before.shape().to_vec(),
+        table: task.table_name().map(str::to_owned),
         plan: plan_record(&plan),
         kernel: program.kernel().name(),
         instructions: Isa::current().name(),
@@ -187,7 +195,7 @@ fn plan_record(plan: &Plan) -> PlanRecord {
 fn words(record: &Record, task: &Task, program: &Program) -> String {
     let bold = Style::new().bold();
     let Record { operator, tensor, dtype, shape, .. } = record;
-    let arguments = task.movement().arguments();
+    let arguments = task.movement().arguments() + &task.note();
     let mut text =
         format!("{bold}{operator}{bold:#}  {tensor}  {dtype} {shape:?}  {arguments}\n\n");
     let indented = program.plan().to_string().replace('\n', "\n        ");

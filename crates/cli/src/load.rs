@@ -1,9 +1,14 @@
 //! Opens tensors and lengths, and adds hints to errors.
 
+use crate::args::TableName;
 use crate::model;
 use anyhow::{Result, anyhow, bail};
-use retrograde_io::{Error, FilesRead, Location, Opening, RawError, Tensor, open, open_integers};
-use retrograde_program::lists::LengthsArgument;
+use retrograde::{DType, Reversal, Reverse, Table};
+use retrograde_io::{
+    Error, FilesRead, Format, Location, Opening, RawError, Tensor, open, open_integers,
+    open_or_parse,
+};
+use retrograde_program::lists::{LengthsArgument, Mask, MaskArgument};
 
 /// The tensor that an operator works on.
 pub fn tensor(location: &Location, opening: &Opening) -> Result<Tensor> {
@@ -25,13 +30,85 @@ pub(crate) fn lengths(
     match argument {
         LengthsArgument::List(list) => Ok(Tensor::from_integers(list)?.to_native_integers()?),
         LengthsArgument::File(location) => {
-            if !location.is_stream() && !location.path.try_exists().unwrap_or(true) {
-                bail!("{option} {location}: neither a list of integers nor a file");
-            }
+            check_exists(option, location, "a list of integers")?;
             let opening = Opening { read: read.clone(), ..Opening::default() };
             Ok(open_integers(location, &opening)?)
         }
     }
+}
+
+/// The booleans of `--where` in row-major order, and their shape: lists, text and raw bytes have none.
+pub(crate) fn mask(
+    argument: &MaskArgument,
+    read: &FilesRead,
+) -> Result<(Vec<bool>, Option<Vec<usize>>)> {
+    let location = match argument {
+        MaskArgument::List(Mask(mask)) => return Ok((mask.clone(), None)),
+        MaskArgument::File(location) => location,
+    };
+    check_exists("--where", location, "a list of booleans such as 1,0,1")?;
+    let raw = location.format() == Some(Format::Raw);
+    let opening =
+        Opening { dtype: raw.then_some(DType::Bool), read: read.clone(), ..Opening::default() };
+    let found = open_or_parse(location, &opening)?;
+    if found.format() == Format::Raw && !raw {
+        let flag = |at: usize| match found.integer(&[at]) {
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            number => {
+                let number = number.unwrap_or_default();
+                bail!("--where {location}: number {at} is {number}, expected 0 or 1")
+            }
+        };
+        return Ok(((0..found.layout().len()).map(flag).collect::<Result<_>>()?, None));
+    }
+    if found.layout().dtype() != DType::Bool {
+        let element = found.element_type();
+        bail!("--where {location}: its elements are {element}, expected bool: save x != 0");
+    }
+    let bytes = Reverse::axes([]).to_bytes(&found.view()?)?;
+    let mask = bytes.iter().map(|&byte| byte != 0).collect();
+    Ok((mask, (!raw).then(|| found.shape().to_vec())))
+}
+
+/// The table of `--table`.
+pub(crate) fn table(name: &TableName, read: &FilesRead) -> Result<Table> {
+    let location = match name {
+        TableName::Dna => return Ok(Table::dna()),
+        TableName::Rna => return Ok(Table::rna()),
+        TableName::File(location) => location,
+    };
+    check_exists("--table", location, "dna, rna")?;
+    let opening = Opening { read: read.clone(), ..Opening::default() };
+    let found = match open(location, &opening) {
+        // What no other format is.
+        Err(Error::UnknownFormat { .. } | Error::Raw { source: RawError::NoType, .. })
+            if !location.is_stream() =>
+        {
+            let (format, dtype) = (Some(Format::Raw), Some(DType::U8));
+            open(location, &Opening { format, dtype, ..opening })
+        }
+        found => found,
+    }?;
+    if found.layout().dtype() != DType::U8 {
+        let element = found.element_type();
+        bail!(
+            "--table {location}: its elements are {element}, expected u8: save x.astype(np.uint8)"
+        );
+    }
+    if let shape @ ([] | [_, _, ..]) = found.shape() {
+        bail!("--table {location}: has shape {shape:?}, expected [256], [16] or [4]");
+    }
+    let entries = Reverse::axes([]).to_bytes(&found.view()?)?;
+    Table::new(&entries).map_err(|error| anyhow!("--table {location}: {error}"))
+}
+
+/// Refuses what `option` gives if it is neither one of these nor a file.
+fn check_exists(option: &str, location: &Location, others: &str) -> Result<()> {
+    if !location.is_stream() && !location.path.try_exists().unwrap_or(true) {
+        bail!("{option} {location}: neither {others} nor a file");
+    }
+    Ok(())
 }
 
 /// Adds the option that solves the problem, if there is one: the library does not know the options.

@@ -18,14 +18,14 @@ const SMALL: usize = 4 << 10;
 pub(crate) fn run(operation: &Operation<Files>, gpu: Option<OpenGpu>) -> Result<()> {
     let files = operation.files();
     let (output, format) = destination(files)?;
-    let saving = Saving { format, force: files.force, keep: operation.lengths_read() };
+    let saving = Saving { format, force: files.force, keep: operation.arguments_read() };
     if files.in_place == Some(InPlace::Direct) {
         return in_place(operation, &saving);
     }
     let opening = files.input.opening(output.as_ref(), &saving.keep);
     let before = load::tensor(&files.input.input, &opening)?;
-    let task = Task::prepare(operation, before.layout(), &saving.keep)?;
-    let device = Opened::of(files, before.element_type(), gpu)?;
+    let task = Task::prepare(operation, before.layout(), before.data(), &saving.keep)?;
+    let device = Opened::of(files, before.element_type(), &task, gpu)?;
     let picture = || picture::draw(&files.input.input, &before, &task);
     let Some(output) = output else {
         report::print(&picture())?;
@@ -70,13 +70,13 @@ fn in_place(operation: &Operation<Files>, saving: &Saving) -> Result<()> {
     let picture = match files.show {
         true => {
             let before = load::tensor(input, &opening)?;
-            let task = Task::prepare(operation, before.layout(), &saving.keep)?;
+            let task = Task::prepare(operation, before.layout(), before.data(), &saving.keep)?;
             Some(picture::draw(input, &before, &task))
         }
         false => None,
     };
     let mut tensor = Edit::open(input, &opening, saving)?;
-    let task = Task::prepare(operation, tensor.layout(), &saving.keep)?;
+    let task = Task::prepare(operation, tensor.layout(), tensor.data(), &saving.keep)?;
     interrupt::hold_back();
     work::reverse_in_place(&task, &mut tensor)?;
     let (layout, how) = (tensor.layout(), report::reversed(&task));

@@ -6,7 +6,7 @@ use crate::report;
 use crate::task::Task;
 use anstyle::{Ansi256Color, AnsiColor, Color, RgbColor, Style};
 use retrograde_io::{Location, Tensor};
-use retrograde_picture::{Role, Scene, Source, plain};
+use retrograde_picture::{Movement, Role, Scene, Source, plain};
 use std::convert::Infallible;
 
 /// Draws the picture as text, as wide as the terminal, in colours if stdout has any: without them, an
@@ -25,8 +25,9 @@ pub(crate) fn draw_svg(location: &Location, before: &Tensor, task: &Task) -> Str
 fn scene(location: &Location, before: &Tensor, task: &Task) -> Scene {
     let (element, shape) = (before.element_type(), before.shape());
     let what = format!("{}  {element} {shape:?}", report::name(location));
-    let (drawn, shown) = (Drawn { before, task }, elements::shown_as(element));
-    let Ok(scene) = Scene::of(&drawn, &task.movement(), shape, &what, shown);
+    let movement = &task.movement();
+    let (drawn, shown) = (Drawn { before, task, movement }, elements::shown_as(element));
+    let Ok(scene) = Scene::of(&drawn, movement, shape, &what, shown);
     scene
 }
 
@@ -34,6 +35,7 @@ fn scene(location: &Location, before: &Tensor, task: &Task) -> Scene {
 struct Drawn<'a> {
     before: &'a Tensor,
     task: &'a Task,
+    movement: &'a Movement,
 }
 
 impl Source for Drawn<'_> {
@@ -46,6 +48,23 @@ impl Source for Drawn<'_> {
 
     fn length(&self, at: &[usize]) -> Result<i128, Infallible> {
         Ok(self.task.length(at))
+    }
+
+    fn stays(&self, index: &[usize]) -> bool {
+        self.task.stays(self.movement, index)
+    }
+
+    fn result(&self, index: &[usize], origin: &[usize]) -> Result<String, Infallible> {
+        let mut bytes = self.before.element(origin).unwrap_or_default();
+        let length = self.movement.length_at(index).map(|at| self.task.length(&at));
+        if !self.stays(index) && self.movement.reverses(index, self.before.shape(), length) {
+            self.task.look_up(&mut bytes);
+        }
+        Ok(elements::text(self.before.element_type(), &bytes))
+    }
+
+    fn note(&self) -> String {
+        self.task.note()
     }
 
     fn zero(&self) -> String {

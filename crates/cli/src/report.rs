@@ -1,6 +1,6 @@
 //! What the command says about its work, beside what all programs print.
 
-use crate::task::Task;
+use crate::task::{Call, Task};
 use anstyle::Style;
 use retrograde::Layout;
 use retrograde_io::{ElementType, Location};
@@ -61,10 +61,13 @@ pub(crate) fn columns() -> usize {
 
 /// What an operator did, for [`saved`].
 pub(crate) fn reversed(task: &Task) -> String {
-    let along = match task {
-        Task::Orient { operator, .. } => return format!("oriented as {}", operator.orientation()),
-        Task::Sequence { time, .. } => format!("axis {time}"),
+    let note = task.note();
+    let along = match &task.call {
+        Call::Orient { operator, .. } => {
+            return format!("oriented as {}{note}", operator.orientation());
+        }
+        Call::Sequence { time, .. } => format!("axis {time}"),
         _ => task.movement().arguments(),
     };
-    format!("reversed along {along}")
+    format!("reversed along {along}{note}")
 }

@@ -10,14 +10,14 @@ use std::path::Path;
 /// Prints the picture, or writes it as an image.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<()> {
     let (input, force) = (arguments.operation.files(), arguments.force);
-    let keep = arguments.operation.lengths_read();
+    let keep = arguments.operation.arguments_read();
     keep.add(&input.input.path);
     let saving = Saving { force, keep, format: None };
     if let Some(path) = &arguments.svg {
         check_name(path)?;
     }
     let before = load::tensor(&input.input, &input.opening(None, &saving.keep))?;
-    let task = Task::prepare(&arguments.operation, before.layout(), &saving.keep)?;
+    let task = Task::prepare(&arguments.operation, before.layout(), before.data(), &saving.keep)?;
     let image = || picture::draw_svg(&input.input, &before, &task);
     match &arguments.svg {
         Some(path) if path.as_os_str() == "-" => Ok(report::print(&image())?),

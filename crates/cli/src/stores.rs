@@ -23,6 +23,19 @@ pub(crate) fn among(arguments: &Arguments) -> Result<Option<String>> {
         _ => return Ok(None),
     };
     let store = files.into_iter().flatten().find(|file| is_store(file));
+    if let (Some(store), Command::Operate(operation)) = (store, &arguments.command)
+        && taken
+        && let Some(option) =
+            [operation.mask().map(|_| "--where"), operation.table().map(|_| "--table")]
+                .into_iter()
+                .flatten()
+                .next()
+    {
+        bail!(
+            "{store}: {option} is not for Zarr stores, HDF5 files or URLs: omit it, or give a file such \
+             as .npy"
+        );
+    }
     match (store, &arguments.command) {
         (Some(store), _) if !taken => bail!(
             "{store}: {command} does not take Zarr stores, HDF5 files or URLs; these do: reverse, \

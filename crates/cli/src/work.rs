@@ -4,7 +4,7 @@
 //! prefaulted before it runs: one system call for a whole piece is several times cheaper than a
 //! page fault per page.
 
-use crate::task::Task;
+use crate::task::{Call, Task};
 use anyhow::{Result, bail};
 use retrograde::{Error, ExecuteError, Grain, Plan, cpu};
 use retrograde_io::{Edit, Output, Tensor};
@@ -50,7 +50,7 @@ pub(crate) fn reverse(task: &Task, input: &Tensor, output: &mut Output) -> Resul
 
 /// Reverses a tensor in place.
 pub(crate) fn reverse_in_place(task: &Task, tensor: &mut Edit) -> Result<()> {
-    if let Task::Orient { operator, .. } = task
+    if let Call::Orient { operator, .. } = &task.call
         && task.swapped().is_some()
     {
         let error = Error::OrientInPlace { orientation: operator.orientation() };

@@ -98,6 +98,11 @@ impl Edit {
         &self.layout
     }
 
+    /// The elements.
+    pub fn data(&self) -> &[u8] {
+        &self.memory[self.start..]
+    }
+
     /// The elements, for writing.
     pub fn data_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..]

@@ -70,7 +70,7 @@ pub use model::ModelError;
 pub use model_file::{ModelFormat, outline, read_model, read_model_in};
 pub use npy::NpyError;
 pub use npz::NpzError;
-pub use open::{Listed, Listing, Opening, list, open, open_integers, open_value};
+pub use open::{Listed, Listing, Opening, list, open, open_integers, open_or_parse, open_value};
 pub use output::{Completed, Output};
 pub use raw::RawError;
 pub use safetensors::SafetensorsError;

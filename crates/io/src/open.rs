@@ -138,6 +138,12 @@ pub fn open_value(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open_integers(location: &Location, opening: &Opening) -> Result<Tensor, Error> {
+    open_or_parse(location, opening)?.to_native_integers()
+}
+
+/// Opens a tensor of any format, or the integers in a text, as [`open_integers`] does: they are a
+/// tensor of rank 1 and of format [`Format::Raw`].
+pub fn open_or_parse(location: &Location, opening: &Opening) -> Result<Tensor, Error> {
     let found = Found::of(location, opening)?;
     let named = integers::is_named(&location.path) && !location.is_stream();
     let text = opening.format.is_none() && (named || found.format.is_none());
@@ -148,9 +154,9 @@ pub fn open_integers(location: &Location, opening: &Opening) -> Result<Tensor, E
             _ => Some(spool::map(&found.file, path).map_err(|error| Error::read(path, error))?),
         };
         let numbers = integers::parse(map.as_deref().unwrap_or_default(), path)?;
-        return Tensor::from_integers(&numbers)?.to_native_integers();
+        return Tensor::from_integers(&numbers);
     }
-    Source::known(found, location)?.open(location, opening)?.to_native_integers()
+    Source::known(found, location)?.open(location, opening)
 }
 
 /// Lists what a file holds, without reading the elements.

@@ -139,6 +139,23 @@ impl Movement {
         }
     }
 
+    /// The segment that the element at `index` belongs to; `None` behind the last one, and if the
+    /// operator has no segments.
+    pub fn segment(&self, index: &[usize]) -> Option<usize> {
+        let Movement::Segments { axis, offsets } = self else { return None };
+        let begun = offsets.partition_point(|&offset| offset <= index[*axis]);
+        (1..offsets.len()).contains(&begun).then(|| begun - 1)
+    }
+
+    /// Whether the element at `index` of the result is reversed, even if it keeps its place: not beyond
+    /// a length, nor behind the last segment.
+    pub fn reverses(&self, index: &[usize], shape: &[usize], length: Option<i128>) -> bool {
+        match self {
+            Movement::Segments { .. } => self.segment(index).is_some(),
+            _ => !self.is_padding(index, shape, length),
+        }
+    }
+
     /// The shape of the result for a tensor of this shape.
     pub fn result_shape(&self, shape: &[usize]) -> Vec<usize> {
         let mut result = shape.to_vec();
@@ -156,9 +173,8 @@ impl Movement {
             axes.iter().for_each(|&axis| origin[axis] = shape[axis] - 1 - index[axis]);
         }
         if let Movement::Segments { axis, offsets } = self {
-            let inside = |pair: &&[usize]| (pair[0]..pair[1]).contains(&index[*axis]);
-            if let Some(pair) = offsets.windows(2).find(inside) {
-                origin[*axis] = pair[0] + pair[1] - 1 - index[*axis];
+            if let Some(at) = self.segment(index) {
+                origin[*axis] = offsets[at] + offsets[at + 1] - 1 - index[*axis];
             }
         }
         if let Movement::Orient { axes: [rows, columns], transposes, flips, .. } = *self {

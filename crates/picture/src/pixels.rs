@@ -58,15 +58,16 @@ impl Pixels {
             return Ok(None);
         }
         let step = rows.max(columns).div_ceil(MOST);
-        let byte = |index: &[usize]| Ok(source.text(index)?.parse().unwrap_or(0));
+        let byte = |text: Result<String, _>| Ok(text?.parse().unwrap_or(0));
         let pixel = |row: usize, column: usize, moved: bool| {
             let channel = |at: usize| {
                 let whole = [row * step, column * step, at];
                 let index = &whole[..shape.len()];
-                match moved {
-                    true => byte(&movement.origin(index, shape, None)),
-                    false => byte(index),
-                }
+                byte(match moved {
+                    true if source.stays(index) => source.text(index),
+                    true => source.result(index, &movement.origin(index, shape, None)),
+                    false => source.text(index),
+                })
             };
             Ok(match channels {
                 0 | 1 => {

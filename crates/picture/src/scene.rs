@@ -138,7 +138,7 @@ impl Scene {
                 blocks.push(block.transpose()?);
             }
         }
-        let subject = format!("{what}  {}", movement.arguments());
+        let subject = format!("{what}  {}{}", movement.arguments(), source.note());
         let operator = movement.operator();
         let is_text = elements == Elements::Text;
         Ok(Scene { operator, subject, blocks, columns, size, lengths_at, is_text, pixels })
@@ -291,11 +291,16 @@ impl<S: Source> View<'_, S> {
         if index.iter().zip(shape).any(|(at, size)| at >= size) {
             return Ok(Cell { text: String::new(), kind: Kind::Blank });
         }
-        let origin = match shape == self.shape {
-            true => index.to_vec(),
-            false => self.movement.origin(index, self.shape, None),
+        let is_result = shape == self.result;
+        let origin = match is_result {
+            true => self.movement.origin(index, self.shape, None),
+            false => index.to_vec(),
         };
-        let text = clipped(self.source.text(&origin)?);
+        let text = match is_result {
+            true => self.source.result(index, &origin)?,
+            false => self.source.text(&origin)?,
+        };
+        let text = clipped(text);
         let kind = if origin == index { Kind::Plain } else { Kind::Moved(origin) };
         Ok(Cell { text, kind })
     }
@@ -306,19 +311,21 @@ impl<S: Source> View<'_, S> {
             return Ok([self.cell(index, self.shape)?, self.cell(index, self.result)?]);
         }
         let length = self.length(index)?;
-        let origin = self.movement.origin(index, self.shape, length);
+        let origin = match self.source.stays(index) {
+            true => index.to_vec(),
+            false => self.movement.origin(index, self.shape, length),
+        };
         let stays = match self.movement.is_padding(index, self.shape, length) {
             true => Kind::Padding,
             false => Kind::Plain,
         };
         let before = Cell { text: clipped(self.source.text(index)?), kind: stays.clone() };
-        let after = match origin == index {
-            _ if self.movement.is_zero(index, self.shape, length) => {
-                Cell { text: self.source.zero(), kind: stays }
-            }
-            true => Cell { text: before.text.clone(), kind: stays },
-            false => Cell { text: clipped(self.source.text(&origin)?), kind: Kind::Moved(origin) },
-        };
+        if self.movement.is_zero(index, self.shape, length) {
+            return Ok([before, Cell { text: self.source.zero(), kind: stays }]);
+        }
+        let text = clipped(self.source.result(index, &origin)?);
+        let kind = if origin == index { stays } else { Kind::Moved(origin) };
+        let after = Cell { text, kind };
         Ok([before, after])
     }
 }

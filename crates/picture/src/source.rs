@@ -11,6 +11,22 @@ pub trait Source {
     /// The length at this index of the lengths; see [`Movement::length_at`](crate::Movement::length_at).
     fn length(&self, at: &[usize]) -> Result<i128, Self::Error>;
 
+    /// Whether a mask lets the element at this index stay. Masks of lengths are lengths of 0 instead.
+    fn stays(&self, _index: &[usize]) -> bool {
+        false
+    }
+
+    /// The element at this index of the result, which comes from `origin` in the input, as text: another
+    /// one than there if a table changes it.
+    fn result(&self, _index: &[usize], origin: &[usize]) -> Result<String, Self::Error> {
+        self.text(origin)
+    }
+
+    /// What the headline says besides the axes.
+    fn note(&self) -> String {
+        String::new()
+    }
+
     /// An element of zero bytes, as text.
     fn zero(&self) -> String {
         "0".to_owned()

@@ -78,23 +78,49 @@ impl FromStr for Mask {
     }
 }
 
-/// Lengths as a list, or the file that holds them.
+/// A list, or the file that holds it.
 #[derive(Debug, Clone)]
-pub enum LengthsArgument {
+pub enum ListOrFile<L> {
     /// A list.
-    List(Vec<i64>),
+    List(L),
     /// A file.
     File(Location),
+}
+
+/// Lengths or offsets.
+pub type LengthsArgument = ListOrFile<Vec<i64>>;
+
+/// A mask of sequences, lanes, segments or entries of a batch.
+pub type MaskArgument = ListOrFile<Mask>;
+
+impl<L> ListOrFile<L> {
+    /// The list, or what is none as the name of a file.
+    fn of(list: Option<L>, text: &str) -> Self {
+        list.map_or_else(|| Self::File(Location::from(OsStr::new(text))), Self::List)
+    }
+
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Location> {
+        match self {
+            ListOrFile::List(_) => None,
+            ListOrFile::File(location) => Some(location),
+        }
+    }
 }
 
 impl FromStr for LengthsArgument {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(match integers(text) {
-            Some(list) => LengthsArgument::List(list),
-            None => LengthsArgument::File(Location::from(OsStr::new(text))),
-        })
+        Ok(Self::of(integers(text), text))
+    }
+}
+
+impl FromStr for MaskArgument {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self::of(text.parse().ok(), text))
     }
 }
 

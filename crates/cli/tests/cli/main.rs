@@ -10,6 +10,7 @@ mod formats;
 mod models;
 mod pictures;
 mod programs;
+mod ragged;
 mod replacing;
 mod reports;
 mod rot90;

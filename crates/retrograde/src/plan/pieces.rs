@@ -142,9 +142,11 @@ impl Plan {
             let end = (start + step).min(len / 2);
             (0..parts).map(move |at| (start..end, at * part..(at + 1) * part))
         });
-        let middle = (len % 2 == 1 && self.dims.len() > 1).then(|| {
-            let index = len / 2..len / 2 + 1;
-            self.window(&[(0, index)])
+        // What keeps its place is looked up too, if there is a table.
+        let middle = (0..if len % 2 == 1 { parts } else { 0 }).map(move |at| {
+            let (index, part) =
+                (len / 2..len / 2 + 1, at * part..self.unit.count.min((at + 1) * part));
+            self.window(&[(0, index), (self.dims.len(), part)])
         });
         let pair = move |(range, unit): (Range<usize>, Range<usize>)| {
             let unit = unit.start..unit.end.min(self.unit.count);
