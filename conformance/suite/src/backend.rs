@@ -5,8 +5,8 @@ use crate::placement::{Placement, Width};
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
     Align, DType, Error, ExecuteError, Layout, LengthsOperator, Orient, Orientation, Plan,
-    Reversal, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorMut,
-    TensorRef,
+    Reversal, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Table, Tail,
+    TensorMut, TensorRef, WithLengths,
 };
 use std::ops::Range;
 
@@ -70,6 +70,11 @@ pub trait Backend: Sync {
 
     /// Whether its operators take masks.
     fn has_masks(&self) -> bool {
+        false
+    }
+
+    /// Whether its operators take tables.
+    fn has_tables(&self) -> bool {
         false
     }
 
@@ -186,6 +191,10 @@ impl Backend for Cpu {
         true
     }
 
+    fn has_tables(&self) -> bool {
+        true
+    }
+
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
         with_operator(case, |operator| {
             let mut dst = TensorMut::new(layout(case.target())?, output)?;
@@ -204,34 +213,36 @@ fn with_operator(
     case: &Case,
     call: impl FnOnce(&dyn Reversal<'_>) -> Result<(), Error>,
 ) -> Outcome {
-    let result = (|| match (&case.operation, &case.lengths) {
-        (Operation::Where { of, batch, mask }, lengths) => match (&**of, lengths) {
-            (Operation::Reverse { flips }, _) => {
-                let batch = Reverse::mask(flips.iter().copied()).batch(*batch as i64);
-                call(&batch.where_(&mask[..]))
+    let (operation, table) = match &case.operation {
+        Operation::LookUp { of, table } => (&**of, Some(&**table)),
+        operation => (operation, None),
+    };
+    let (operation, batch, mask) = match operation {
+        Operation::Where { of, batch, mask } => (&**of, *batch as i64, Some(&**mask)),
+        operation => (operation, 0, None),
+    };
+    let call = LookUp { table, call };
+    let result = (|| match (operation, &case.lengths) {
+        (Operation::Reverse { flips }, _) => {
+            let operator = Reverse::mask(flips.iter().copied());
+            match mask {
+                Some(mask) => call.of(&operator.batch(batch).where_(mask)),
+                None => call.of(&operator),
             }
-            (Operation::Sequence { time, batch, rule }, Some(lengths)) => {
-                call(&sequence(*time, *batch, *rule).lengths(tensor(lengths)?).where_(&mask[..]))
-            }
-            (Operation::Subsequences { axis, rule }, Some(lengths)) => {
-                call(&subsequences(*axis, *rule).lengths(tensor(lengths)?).where_(&mask[..]))
-            }
-            (Operation::Segments { axis }, Some(offsets)) => {
-                let segments = ReverseSegments::along(*axis as i64);
-                call(&segments.offsets(tensor(offsets)?).where_(&mask[..]))
-            }
-            _ => unreachable!("no mask of a mask"),
-        },
-        (Operation::Reverse { flips }, _) => call(&Reverse::mask(flips.iter().copied())),
-        (&Operation::Orient { exif, rows, columns }, _) => call(&orient(exif, rows, columns)?),
+        }
+        (&Operation::Orient { exif, rows, columns }, _) => call.of(&orient(exif, rows, columns)?),
         (Operation::Sequence { time, batch, rule }, Some(lengths)) => {
-            call(&sequence(*time, *batch, *rule).lengths(tensor(lengths)?))
+            call.of(&masked(sequence(*time, *batch, *rule).lengths(tensor(lengths)?), mask))
         }
         (Operation::Subsequences { axis, rule }, Some(lengths)) => {
-            call(&subsequences(*axis, *rule).lengths(tensor(lengths)?))
+            call.of(&masked(subsequences(*axis, *rule).lengths(tensor(lengths)?), mask))
         }
         (Operation::Segments { axis }, Some(offsets)) => {
-            call(&ReverseSegments::along(*axis as i64).offsets(tensor(offsets)?))
+            let operator = ReverseSegments::along(*axis as i64);
+            call.of(&masked(operator.offsets(tensor(offsets)?), mask))
+        }
+        (Operation::Where { .. } | Operation::LookUp { .. }, _) => {
+            unreachable!("a table of a mask of another operation, and nothing else")
         }
         (_, None) => unreachable!("the case generator gives lengths to these"),
     })();
@@ -243,6 +254,31 @@ fn with_operator(
             Outcome::Unsupported("axes with a mask that are no neighbours".to_owned())
         }
         Err(error) => Outcome::Refused(error.to_string()),
+    }
+}
+
+/// What a call does with its operator, which may look elements up.
+struct LookUp<'t, F> {
+    table: Option<&'t [u8]>,
+    call: F,
+}
+
+impl<F: FnOnce(&dyn Reversal<'_>) -> Result<(), Error>> LookUp<'_, F> {
+    fn of<'a>(self, reversal: &impl Reversal<'a>) -> Result<(), Error> {
+        match self.table {
+            Some(table) => (self.call)(&reversal.table(&Table::new(table)?)),
+            None => (self.call)(reversal),
+        }
+    }
+}
+
+fn masked<'a, O: LengthsOperator>(
+    reversal: WithLengths<'a, O>,
+    mask: Option<&'a [bool]>,
+) -> WithLengths<'a, O> {
+    match mask {
+        Some(mask) => reversal.where_(mask),
+        None => reversal,
     }
 }
 
@@ -293,6 +329,7 @@ pub fn plan_of(case: &Case) -> Result<Plan, Error> {
             ReverseSegments::along(*axis as i64).plan(&src, &lengths()?, &dst)
         }
         Operation::Where { .. } => unreachable!("plans know no masks"),
+        Operation::LookUp { .. } => unreachable!("plans know no tables"),
     }
 }
 

@@ -119,7 +119,9 @@ fn operator(case: &Case) -> Result<*mut Operator, Status> {
         Operation::Subsequences { .. } => RETROGRADE_REVERSE_SUBSEQUENCES,
         Operation::Segments { .. } => RETROGRADE_REVERSE_SEGMENTS,
         Operation::Orient { .. } => RETROGRADE_ORIENT,
-        Operation::Where { .. } => unreachable!("for backends that have masks"),
+        Operation::Where { .. } | Operation::LookUp { .. } => {
+            unreachable!("for backends that have masks and tables")
+        }
     };
     let mut op = null_mut();
     // SAFETY: the result can be written.
@@ -148,7 +150,7 @@ fn operator(case: &Case) -> Result<*mut Operator, Status> {
                 succeeded(retrograde_operator_set_orientation(op, exif.into()))
                     .and_then(|()| succeeded(retrograde_operator_set_axes(op, axes.as_ptr(), 2)))
             }
-            Operation::Where { .. } => unreachable!("refused above"),
+            Operation::Where { .. } | Operation::LookUp { .. } => unreachable!("refused above"),
         }
     };
     if set.is_err() {

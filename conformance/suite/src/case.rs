@@ -77,6 +77,13 @@ pub enum Operation {
         /// For each entry, sequence, lane or segment.
         mask: Arc<[bool]>,
     },
+    /// One of the others with a table.
+    LookUp {
+        /// The other.
+        of: Box<Operation>,
+        /// What each value becomes.
+        table: Arc<[u8]>,
+    },
 }
 
 impl Operation {
@@ -88,12 +95,16 @@ impl Operation {
             // Those that run in place.
             Operation::Orient { .. } => self.fits_in_place(),
             Operation::Where { of, .. } => of.is_involution(),
+            Operation::LookUp { .. } => false,
         }
     }
 
     /// Whether it can run in place.
     pub fn fits_in_place(&self) -> bool {
-        !matches!(self, Operation::Orient { exif: 5.., .. })
+        match self {
+            Operation::LookUp { of, .. } => of.fits_in_place(),
+            _ => !matches!(self, Operation::Orient { exif: 5.., .. }),
+        }
     }
 
     /// The shape of the output for an input of this shape.
@@ -102,6 +113,7 @@ impl Operation {
             Operation::Orient { exif, rows, columns } => {
                 oracle::oriented(shape, rows, columns, exif)
             }
+            Operation::LookUp { ref of, .. } => of.output_shape(shape),
             _ => shape.to_vec(),
         }
     }
@@ -110,7 +122,7 @@ impl Operation {
     pub fn limit(&self, shape: &[usize]) -> Option<usize> {
         match self {
             Operation::Reverse { .. } | Operation::Orient { .. } => None,
-            Operation::Where { of, .. } => of.limit(shape),
+            Operation::Where { of, .. } | Operation::LookUp { of, .. } => of.limit(shape),
             Operation::Sequence { time: axis, .. }
             | Operation::Subsequences { axis, .. }
             | Operation::Segments { axis } => Some(shape[*axis]),
@@ -227,37 +239,90 @@ impl Case {
                 }
             },
             Operation::Where { of, batch, mask } => return self.expected_where(of, *batch, mask),
+            // What is looked up is a question of its own: see `looked_up`.
+            Operation::LookUp { of, .. } => return self.with(of).expected(),
         };
         sources.map_or_else(Expected::BadLength, Expected::Sources)
     }
 
+    /// The same case of another operation.
+    fn with(&self, operation: &Operation) -> Case {
+        Case { operation: operation.clone(), ..self.clone() }
+    }
+
     /// The same with a mask: lengths of what stays do not matter, offsets do.
     fn expected_where(&self, of: &Operation, batch: usize, mask: &[bool]) -> Expected {
-        let (shape, mut case) = (&self.input.shape, Case { operation: of.clone(), ..self.clone() });
+        let mut expected = self.without_mask(of, mask).expected();
+        if let Expected::Sources(sources) = &mut expected {
+            self.stay(of, batch, mask, sources);
+        }
+        expected
+    }
+
+    /// The case without its mask: what it does not name has a length of 0.
+    fn without_mask(&self, of: &Operation, mask: &[bool]) -> Case {
+        let mut case = self.with(of);
         if let (Some(lengths), false) = (&self.lengths, matches!(of, Operation::Segments { .. })) {
             let values = lengths.values.iter().zip(mask);
             let values = values.map(|(&value, &moves)| if moves { value } else { 0 }).collect();
             case.lengths = Some(Arc::new(CaseLengths { values, ..(**lengths).clone() }));
         }
-        let mut expected = case.expected();
-        if let Expected::Sources(sources) = &mut expected {
-            let values = self.lengths.as_ref().map_or(&[][..], |lengths| &lengths.values);
-            let segment = |at: usize| {
-                let inside = |pair: &[i64]| (pair[0]..pair[1]).contains(&(at as i64));
-                values.windows(2).position(inside)
-            };
-            oracle::stay(shape, sources, mask, |index| match of {
-                Operation::Sequence { batch, .. } => Some(index[*batch]),
-                Operation::Subsequences { axis, .. } => {
-                    let mut lane = index.to_vec();
-                    lane[*axis] = 0;
-                    Some(oracle::ordinal(&Case::lengths_shape(of, shape), &lane))
-                }
-                Operation::Segments { axis } => segment(index[*axis]),
-                _ => Some(index[batch]),
-            });
+        case
+    }
+
+    /// Gives elements that a mask does not name themselves as sources.
+    fn stay(&self, of: &Operation, batch: usize, mask: &[bool], sources: &mut [usize]) {
+        let shape = &self.input.shape;
+        let values = self.lengths.as_ref().map_or(&[][..], |lengths| &lengths.values);
+        let segment = |at: usize| {
+            let inside = |pair: &[i64]| (pair[0]..pair[1]).contains(&(at as i64));
+            values.windows(2).position(inside)
+        };
+        oracle::stay(shape, sources, mask, |index| match of {
+            Operation::Sequence { batch, .. } => Some(index[*batch]),
+            Operation::Subsequences { axis, .. } => {
+                let mut lane = index.to_vec();
+                lane[*axis] = 0;
+                Some(oracle::ordinal(&Case::lengths_shape(of, shape), &lane))
+            }
+            Operation::Segments { axis } => segment(index[*axis]),
+            _ => Some(index[batch]),
+        });
+    }
+
+    /// For each position of the output, whether its element is reversed, if only in its own place: a
+    /// table applies to it. Elsewhere, a tail of zeros would be one.
+    pub fn looked_up(&self) -> Vec<bool> {
+        let all = || self.target().positions.iter().map(|_| oracle::ZERO).collect::<Vec<_>>();
+        match &self.operation {
+            Operation::Reverse { .. } | Operation::Orient { .. } => vec![true; all().len()],
+            &Operation::Sequence { time, batch, rule } => {
+                self.moved(&Operation::Sequence { time, batch, rule: Rule { zero: true, ..rule } })
+            }
+            &Operation::Subsequences { axis, rule } => {
+                self.moved(&Operation::Subsequences { axis, rule: Rule { zero: true, ..rule } })
+            }
+            Operation::Segments { axis } => {
+                let values = self.lengths.as_ref().map_or(&[][..], |lengths| &lengths.values);
+                let end = values.last().map_or(0, |&end| end as usize);
+                oracle::indices(&self.input.shape).iter().map(|index| index[*axis] < end).collect()
+            }
+            Operation::Where { of, batch, mask } => {
+                let mut stays = all();
+                self.stay(of, *batch, mask, &mut stays);
+                let inside = self.without_mask(of, mask).looked_up();
+                stays.iter().zip(inside).map(|(&at, inside)| at == oracle::ZERO && inside).collect()
+            }
+            Operation::LookUp { of, .. } => self.with(of).looked_up(),
         }
-        expected
+    }
+
+    /// What an operation that fills its tail with zeros does not fill.
+    fn moved(&self, operation: &Operation) -> Vec<bool> {
+        match self.with(operation).expected() {
+            Expected::Sources(sources) => sources.iter().map(|&at| at != oracle::ZERO).collect(),
+            Expected::BadLength(_) => vec![],
+        }
     }
 
     /// The shape the operator's lengths must have. Offsets may be any number.
@@ -266,7 +331,9 @@ impl Case {
             Operation::Reverse { .. } | Operation::Segments { .. } | Operation::Orient { .. } => {
                 vec![]
             }
-            Operation::Where { of, .. } => Case::lengths_shape(of, shape),
+            Operation::Where { of, .. } | Operation::LookUp { of, .. } => {
+                Case::lengths_shape(of, shape)
+            }
             Operation::Sequence { batch, .. } => vec![shape[*batch]],
             Operation::Subsequences { axis, .. } => {
                 let mut lanes = shape.to_vec();

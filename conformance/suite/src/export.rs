@@ -100,7 +100,7 @@ fn line(operation: &Operation, shape: &[usize], lengths: Vec<i64>) -> String {
         Operation::Orient { exif, rows, columns } => {
             format!(r#""op": "Orient", "exif": {exif}, "axes": [{rows}, {columns}]"#)
         }
-        Operation::Where { .. } => unreachable!("not drawn here"),
+        Operation::Where { .. } | Operation::LookUp { .. } => unreachable!("not drawn here"),
     };
     let place = Arc::new(Placement::new(Kind::Dense, Width::Bytes(8), shape));
     let lanes = match operation {

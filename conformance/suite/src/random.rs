@@ -39,10 +39,13 @@ pub fn run(backend: &dyn Backend, draw: Draw) -> Tally {
             ..case.clone()
         };
         runner.check(&in_place, &expected);
-        if let Some(masked) = dice.masked(&case).filter(|_| backend.has_masks()) {
-            let expected = masked.expected();
-            runner.check(&masked, &expected);
-            runner.check(&Case { output: None, ..masked }, &expected);
+        let masked = dice.masked(&case).filter(|_| backend.has_masks());
+        let looking_up = [Some(&case), masked.as_ref()].map(|case| dice.looking_up(case?));
+        let looking_up = looking_up.into_iter().flatten().filter(|_| backend.has_tables());
+        for other in masked.clone().into_iter().chain(looking_up) {
+            let expected = other.expected();
+            runner.check(&other, &expected);
+            runner.check(&Case { output: None, ..other }, &expected);
         }
         if matches!(expected, Expected::Sources(_)) && case.operation.is_involution() {
             involution.add(twice(backend, &in_place));
@@ -172,7 +175,9 @@ impl Dice {
                 shape[batch]
             }
             Operation::Segments { .. } => case.lengths.as_ref()?.values.len() - 1,
-            Operation::Orient { .. } | Operation::Where { .. } => return None,
+            Operation::Orient { .. } | Operation::Where { .. } | Operation::LookUp { .. } => {
+                return None;
+            }
             Operation::Sequence { rule, .. } | Operation::Subsequences { rule, .. }
                 if rule.zero =>
             {
@@ -183,6 +188,19 @@ impl Dice {
         let mask = (0..entries).map(|_| self.below(2) == 1).collect();
         let operation = Operation::Where { of: Box::new(case.operation.clone()), batch, mask };
         // In place, both sides are the output's.
+        Some(Case { operation, input: case.target().clone().into(), ..case.clone() })
+    }
+
+    /// The same call with a table, if its elements may be looked up.
+    fn looking_up(&mut self, case: &Case) -> Option<Case> {
+        let entries = match case.input.width {
+            Width::Crumb => 4,
+            Width::Nibble => 16,
+            Width::Bytes(1) => 256,
+            _ => return None,
+        };
+        let table = (0..entries).map(|_| self.below(entries) as u8).collect();
+        let operation = Operation::LookUp { of: Box::new(case.operation.clone()), table };
         Some(Case { operation, input: case.target().clone().into(), ..case.clone() })
     }
 

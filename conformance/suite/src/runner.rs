@@ -1,7 +1,7 @@
 //! Runs cases on a backend, compares every byte with the oracle, and counts.
 
 use crate::backend::{Backend, Call, Outcome};
-use crate::case::{Case, Expected};
+use crate::case::{Case, Expected, Operation};
 use crate::oracle;
 use crate::placement::{Placement, copy_element};
 use std::collections::BTreeMap;
@@ -344,7 +344,20 @@ pub fn expect(case: &Case, expected: &Expected, input: &[u8], wanted: &mut [u8])
             _ => copy_element(output.width, input, case.input.positions[source], wanted, to),
         }
     }
+    if let Operation::LookUp { table, .. } = &case.operation {
+        look_up(output, table, &case.looked_up(), wanted);
+    }
     output.clear_tail(wanted);
+}
+
+/// Looks elements up in a table.
+fn look_up(output: &Placement, table: &[u8], looked_up: &[bool], wanted: &mut [u8]) {
+    let chosen = output.positions.iter().zip(looked_up).filter(|(_, looked_up)| **looked_up);
+    for (&at, _) in chosen {
+        let mut value = [0];
+        copy_element(output.width, wanted, at, &mut value, 0);
+        copy_element(output.width, &[table[usize::from(value[0])]], 0, wanted, at);
+    }
 }
 
 /// Pseudo-random bytes (SplitMix64), generated once and used at shifting offsets.

@@ -29,6 +29,14 @@ impl Backend for Wrong {
         self.name
     }
 
+    fn has_masks(&self) -> bool {
+        true
+    }
+
+    fn has_tables(&self) -> bool {
+        true
+    }
+
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
         match input {
             Some(input) => (self.apart)(case, input, output),
@@ -155,6 +163,30 @@ fn what_is_skipped_is_counted_and_printed() {
 }
 
 #[test]
+fn passing_over_a_table_or_a_mask_is_caught() {
+    let simple: [fn(&Case, &[u8], &mut [u8]) -> Outcome; 2] = [
+        |case, input, output| match &case.operation {
+            Operation::LookUp { of, .. } => {
+                let without = Case { operation: (**of).clone(), ..case.clone() };
+                Cpu::new().run(&without, Some(input), output)
+            }
+            _ => Cpu::new().run(case, Some(input), output),
+        },
+        |case, input, output| match &case.operation {
+            Operation::Where { of, .. } => {
+                let without = Case { operation: (**of).clone(), ..case.clone() };
+                Cpu::new().run(&without, Some(input), output)
+            }
+            _ => Cpu::new().run(case, Some(input), output),
+        },
+    ];
+    for apart in simple {
+        let tally = run(&Wrong { apart, ..Wrong::new("simple") });
+        assert!(tally.failed > 5 && !tally.is_clean(), "{tally}");
+    }
+}
+
+#[test]
 fn a_lost_case_is_not_clean() {
     let tally = Tally { given: 2, moved: 1, ..Tally::default() };
     assert!(!tally.is_clean());
@@ -180,6 +212,14 @@ struct Batched {
 impl Backend for Batched {
     fn name(&self) -> &str {
         "batched"
+    }
+
+    fn has_masks(&self) -> bool {
+        true
+    }
+
+    fn has_tables(&self) -> bool {
+        true
     }
 
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {

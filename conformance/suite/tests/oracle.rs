@@ -19,7 +19,7 @@ fn the_oracle_reproduces_every_published_example() {
             Operation::Segments { axis } => {
                 oracle::reverse_segments(&example.shape, *axis, &lengths)
             }
-            Operation::Orient { .. } | Operation::Where { .. } => {
+            Operation::Orient { .. } | Operation::Where { .. } | Operation::LookUp { .. } => {
                 unreachable!("in no specification")
             }
         };

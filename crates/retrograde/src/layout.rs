@@ -207,6 +207,15 @@ impl Layout {
         Ok(Layout { shape, strides, ..self.clone() })
     }
 
+    /// The same with one more axis, of size 1.
+    pub(crate) fn with_one(&self) -> Layout {
+        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        shape.push(1);
+        strides.push(0);
+        settle(self.width(), &shape, &mut strides);
+        Layout { shape, strides, ..self.clone() }
+    }
+
     /// A part of one axis: `count` elements from `start` on, `step` apart. A negative step walks
     /// backward.
     ///

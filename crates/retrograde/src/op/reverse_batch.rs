@@ -66,6 +66,9 @@ impl Lanes for ReverseBatch {
         }
         check_lengths(OPERATOR, lengths, &self.lanes(src.shape())?)?;
         check_output(OPERATOR, src, dst)?;
+        // Without axes nothing moves, and a table still needs an axis that tells which entries it is for.
+        let beside = (marks && !flips.contains(&true)).then(|| [src, dst].map(Layout::with_one));
+        let [src, dst] = beside.as_ref().map_or([src, dst], |[src, dst]| [src, dst]);
         let source = LengthsSource {
             meaning: Meaning::Lengths,
             layout: lengths,
@@ -78,7 +81,8 @@ impl Lanes for ReverseBatch {
             align: Align::Start,
             tail: Tail::Keep,
         };
-        let flow_of = |axis: usize| if flips[axis] { Flow::FlipPrefix } else { Flow::Keep };
+        let is_flipped = |axis: usize| flips.get(axis).is_none_or(|&flip| flip);
+        let flow_of = |axis| if is_flipped(axis) { Flow::FlipPrefix } else { Flow::Keep };
         let plan = Plan::build(src, dst, flow_of, Some(source));
         match plan.dims().iter().filter(|dim| dim.flow == Flow::FlipPrefix).count() {
             0 | 1 => Ok(plan),
