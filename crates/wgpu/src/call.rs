@@ -6,9 +6,8 @@ use crate::dispatches::{Dispatches, check_counts};
 use crate::error::Error;
 use crate::filled::filled;
 use crate::params::{Grid, Read};
-use crate::shape::Shape;
 use crate::view::{GpuLengths, View};
-use retrograde::{ExecuteError, LengthsPlan, Memory, Plan, Prepared, cpu};
+use retrograde::{ExecuteError, LengthsPlan, Memory, Plan, Prepared, Table, cpu};
 use std::ops::Range;
 
 /// A plan bound to buffers: what a command encoder records, as often as wanted.
@@ -113,12 +112,22 @@ impl Gpu {
         lengths: Option<GpuLengths<'_>>,
         dst: View<'_>,
     ) -> Result<(), Error> {
-        prepared.check_no_table("wgpu")?;
+        self.submit(&self.bind_prepared(prepared, src, lengths, dst)?);
+        Ok(())
+    }
+
+    /// What [`run`](Self::run) would submit, for an encoder of the caller's. If `src` and `dst` are
+    /// the same view, in place.
+    pub fn bind_prepared(
+        &self,
+        prepared: &Prepared<'_>,
+        src: View<'_>,
+        lengths: Option<GpuLengths<'_>>,
+        dst: View<'_>,
+    ) -> Result<Bound, Error> {
         let lengths = lengths.or_else(|| prepared.lengths_memory().map(GpuLengths::Host));
-        self.execute(prepared.plan(), src, lengths, dst).map_err(|error| match error {
-            Error::Execute(source) => Error::Call(prepared.explain(source)),
-            error => error,
-        })
+        let bound = self.bind_moved(Moved::of(prepared), src, lengths, dst);
+        bound.map_err(|error| error.explained(prepared))
     }
 
     /// Submits a call on its own.
@@ -139,24 +148,7 @@ impl Gpu {
         lengths: Option<GpuLengths<'_>>,
         dst: View<'_>,
     ) -> Result<Bound, Error> {
-        src.check("input")?;
-        dst.check("output")?;
-        plan.check_sizes(src.size(), dst.size())?;
-        let shared = src.buffer == dst.buffer;
-        let (from, to) = (src.address(), dst.address());
-        if shared && plan.is_same_view(from, to) {
-            return self.bind_in_place(plan, lengths, dst);
-        }
-        self.check_lengths(plan, lengths, dst)?;
-        if shared && !plan.is_empty() && plan.overlaps(from, to) {
-            return Err(ExecuteError::Overlap.into());
-        }
-        let mut binder = Binder::new(self, plan, lengths, dst)?;
-        let shape = Shape::of(plan);
-        if !binder.list.apart(plan, &shape, self.choosing(src, dst)) {
-            binder.copied(plan, shape, src, dst)?;
-        }
-        binder.finish(src, dst)
+        self.bind_moved(Moved { plan, table: None }, src, lengths, dst)
     }
 
     /// What [`execute_in_place`](Self::execute_in_place) would submit.
@@ -166,15 +158,52 @@ impl Gpu {
         lengths: Option<GpuLengths<'_>>,
         memory: View<'_>,
     ) -> Result<Bound, Error> {
+        self.bind_moved_in_place(Moved { plan, table: None }, lengths, memory)
+    }
+
+    pub(crate) fn bind_moved(
+        &self,
+        moved: Moved<'_>,
+        src: View<'_>,
+        lengths: Option<GpuLengths<'_>>,
+        dst: View<'_>,
+    ) -> Result<Bound, Error> {
+        let plan = moved.plan;
+        src.check("input")?;
+        dst.check("output")?;
+        plan.check_sizes(src.size(), dst.size())?;
+        let shared = src.buffer == dst.buffer;
+        let (from, to) = (src.address(), dst.address());
+        if shared && plan.is_same_view(from, to) {
+            return self.bind_moved_in_place(moved, lengths, dst);
+        }
+        self.check_lengths(plan, lengths, dst)?;
+        if shared && !plan.is_empty() && plan.overlaps(from, to) {
+            return Err(ExecuteError::Overlap.into());
+        }
+        let mut binder = Binder::new(self, moved, lengths, dst)?;
+        if !binder.list.apart(plan, self.choosing(src, dst)) {
+            binder.copied(plan, src, dst)?;
+        }
+        binder.finish(src, dst)
+    }
+
+    fn bind_moved_in_place(
+        &self,
+        moved: Moved<'_>,
+        lengths: Option<GpuLengths<'_>>,
+        memory: View<'_>,
+    ) -> Result<Bound, Error> {
+        let plan = moved.plan;
         memory.check("output")?;
         plan.check_sizes(memory.size(), memory.size())?;
         self.check_lengths(plan, lengths, memory)?;
         if !plan.fits_in_place() {
             return Err(ExecuteError::NotInPlace.into());
         }
-        let mut binder = Binder::new(self, plan, lengths, memory)?;
+        let mut binder = Binder::new(self, moved, lengths, memory)?;
         if !binder.list.in_place(plan, self.choosing(memory, memory)) {
-            binder.copied(plan, Shape::of(plan), memory, memory)?;
+            binder.copied(plan, memory, memory)?;
         }
         binder.finish(memory, memory)
     }
@@ -212,6 +241,19 @@ impl Gpu {
     }
 }
 
+/// What a call does: moves elements, and looks up what it reverses.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moved<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) table: Option<&'a Table>,
+}
+
+impl<'a> Moved<'a> {
+    pub(crate) fn of(prepared: &'a Prepared<'_>) -> Self {
+        Moved { plan: prepared.plan(), table: prepared.table() }
+    }
+}
+
 /// Collects the steps of a call whose arguments were checked.
 struct Binder<'a> {
     gpu: &'a Gpu,
@@ -226,11 +268,14 @@ struct Binder<'a> {
 impl<'a> Binder<'a> {
     fn new(
         gpu: &'a Gpu,
-        plan: &'a Plan,
+        Moved { plan, table }: Moved<'a>,
         lengths: Option<GpuLengths<'_>>,
         dst: View<'_>,
     ) -> Result<Self, Error> {
-        let list = Dispatches::new(gpu.window(), gpu.words_each(), gpu.most_groups());
+        let mut list = Dispatches::new(gpu.window(), gpu.words_each(), gpu.most_groups());
+        if let Some(table) = table {
+            list.look_up(plan, table);
+        }
         let mut binder = Binder { gpu, list, lengths: None, copy: None, steps: Vec::new() };
         if let (Some(lengths), Some(plan)) = (lengths, plan.lengths())
             && plan.count() > 0
@@ -308,14 +353,9 @@ impl<'a> Binder<'a> {
     }
 
     /// Through a temporary copy of the input.
-    fn copied(
-        &mut self,
-        plan: &Plan,
-        mut shape: Shape,
-        src: View<'_>,
-        dst: View<'_>,
-    ) -> Result<(), Error> {
+    fn copied(&mut self, plan: &Plan, src: View<'_>, dst: View<'_>) -> Result<(), Error> {
         src.check_copy("input")?;
+        let mut shape = self.list.shape(plan);
         let per_byte = plan.unit().grain.per_byte() as u64;
         let reach = shape.src_reach();
         let reach = reach.start / per_byte..reach.end.div_ceil(per_byte);

@@ -39,6 +39,7 @@ pub struct Kernel {
     pub(crate) steps: u32,
     pub(crate) small: u32,
     pub(crate) tile: u32,
+    pub(crate) table: bool,
 }
 
 /// What a choice depends on, beside the plan.
@@ -87,7 +88,8 @@ impl fmt::Display for Kernel {
             Row::Backward => ", rows backward",
             Row::Prefix | Row::Suffix => ", rows by length",
             Row::Segments => ", rows by segment",
-        })
+        })?;
+        f.write_str(if self.table { ", looked up" } else { "" })
     }
 }
 
@@ -131,14 +133,18 @@ pub(crate) fn choose_in_place(
     place: Where,
     fits: bool,
 ) -> (Kernel, Shape) {
-    // A whole packed tensor that keeps its order still gets its unused bits cleared.
-    let route = if plan.is_empty() || (plan.keeps_order() && !plan.seals_last_byte()) {
+    // A whole packed tensor that keeps its order still gets its unused bits cleared, and elements
+    // that keep their places are looked up.
+    let stays = plan.keeps_order() && !plan.seals_last_byte() && !shape.looks_up;
+    let route = if plan.is_empty() || stays {
         Route::Nothing
     } else if shape.columns(place).is_some() {
         Route::Columns
     } else if fits && is_words(&shape, place.at) {
         Route::Exchange
-    } else if let Some(dense) = shape.dense(place.at, place.at).filter(|_| fits) {
+    } else if let Some(dense) = shape.dense(place.at, place.at).filter(|_| fits && !shape.looks_up)
+    {
+        // Its elements are exchanged bit by bit, and those in the middle are not looked at.
         return (specialised(Route::Swap, &dense), dense);
     } else {
         Route::Copied
@@ -183,6 +189,7 @@ pub(crate) fn specialised(route: Route, shape: &Shape) -> Kernel {
         small: shape.small().unwrap_or(5),
         // For other kernels, one value, so that they are compiled once.
         tile: shape.tile.map_or(2, |_| shape.unit.trailing_zeros()),
+        table: shape.looks_up,
     }
 }
 

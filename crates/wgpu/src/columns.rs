@@ -89,6 +89,7 @@ impl Shape {
             axes,
             steps: None,
             zero: false,
+            looks_up: false,
             src: self.src + begin + first as i64 * unit,
             dst: 0,
             lengths_offset: 0,

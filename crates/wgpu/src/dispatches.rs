@@ -6,7 +6,7 @@ use crate::cut::Window;
 use crate::error::Error;
 use crate::params::{Grid, MOST_AXES, Params, Read, Site};
 use crate::shape::Shape;
-use retrograde::{LengthsPlan, Meaning, Plan};
+use retrograde::{LengthsPlan, Plan, Table};
 use std::ops::Range;
 
 /// What a pipeline is specialised for.
@@ -65,6 +65,7 @@ pub(crate) struct Dispatches<'a> {
     words_each: u32,
     most_groups: u32,
     lengths: Option<(&'a LengthsPlan, Read)>,
+    table: Option<&'a Table>,
     pub(crate) steps: Vec<Dispatch>,
     /// The bytes of the temporary buffer; 0 if none is needed.
     pub(crate) temporary: u64,
@@ -72,7 +73,6 @@ pub(crate) struct Dispatches<'a> {
 
 /// Refuses what the kernels' parameters cannot count.
 pub(crate) fn check_counts(plan: &Plan) -> Result<(), Error> {
-    plan.check_unmarked("wgpu")?;
     let lengths = plan.lengths();
     let rank = plan.dims().len().max(lengths.map_or(0, |lengths| lengths.dims().len()));
     if rank > MOST_AXES {
@@ -88,8 +88,20 @@ pub(crate) fn check_counts(plan: &Plan) -> Result<(), Error> {
 
 impl<'a> Dispatches<'a> {
     pub(crate) fn new(window: Window, words_each: u32, most_groups: u32) -> Self {
-        let (lengths, steps, temporary) = (None, Vec::new(), 0);
-        Dispatches { window, words_each, most_groups, lengths, steps, temporary }
+        let (lengths, table, steps, temporary) = (None, None, Vec::new(), 0);
+        Dispatches { window, words_each, most_groups, lengths, table, steps, temporary }
+    }
+
+    /// What is reversed is looked up in this table.
+    pub(crate) fn look_up(&mut self, plan: &Plan, table: &'a Table) {
+        // Lengths that no dimension reads reverse nothing.
+        let reads = plan.dims().iter().any(|dim| dim.flow.reads_lengths());
+        self.table = (plan.lengths().is_none() || reads).then_some(table);
+    }
+
+    /// A plan as the kernels see it.
+    pub(crate) fn shape(&self, plan: &Plan) -> Shape {
+        Shape { looks_up: self.table.is_some(), ..Shape::of(plan) }
     }
 
     /// Moves read these lengths, which are checked first if `read` says so. The report then keeps
@@ -99,7 +111,7 @@ impl<'a> Dispatches<'a> {
         if !read.checked {
             return;
         }
-        let offsets = plan.meaning == Meaning::Offsets;
+        let offsets = plan.meaning.is_offsets();
         let mut params = Params::check(plan, read);
         params.first = number;
         let grid = params.check_grid(self.most_groups);
@@ -112,19 +124,20 @@ impl<'a> Dispatches<'a> {
 
     /// From one buffer to another. In one buffer only columns run, through a temporary one: a buffer
     /// that is written to cannot be bound a second time to be read. Otherwise returns false.
-    pub(crate) fn apart(&mut self, plan: &Plan, shape: &Shape, place: Where) -> bool {
-        match choose::choose(plan, shape, place).route {
+    pub(crate) fn apart(&mut self, plan: &Plan, place: Where) -> bool {
+        let shape = self.shape(plan);
+        match choose::choose(plan, &shape, place).route {
             Route::Nothing => {}
-            Route::Columns => self.columns(shape, place),
+            Route::Columns => self.columns(&shape, place),
             _ if place.shared => return false,
-            _ => self.gather(shape.clone(), place, false, false),
+            _ => self.gather(shape, place, false, false),
         }
         true
     }
 
     /// In place; false if the plan has to read a copy.
     pub(crate) fn in_place(&mut self, plan: &Plan, place: Where) -> bool {
-        let shape = Shape::of(plan);
+        let shape = self.shape(plan);
         let fits = !plan.is_empty() && shape.fits(self.window, place.at, place.at);
         let (kernel, shape) = choose::choose_in_place(plan, shape, place, fits);
         match kernel.route {
@@ -172,6 +185,9 @@ impl<'a> Dispatches<'a> {
         let per_byte = shape.grain.per_byte() as u64;
         let site = Site::of(shape, self.window, place.from, place.at);
         let mut params = Params::of(shape, self.lengths, site);
+        if let Some(table) = self.table.filter(|_| shape.looks_up) {
+            params.table = *table.byte_entries();
+        }
         let grid = params.grid(self.words_each, self.most_groups);
         let bytes = |reach, offset| Some(self.window.bytes(&reach, per_byte, offset));
         Dispatch {

@@ -1,6 +1,6 @@
 //! Errors of the wgpu backend.
 
-use retrograde::ExecuteError;
+use retrograde::{ExecuteError, Prepared};
 use thiserror::Error as ThisError;
 
 /// A plan that could not run, or a missing device.
@@ -83,4 +83,14 @@ pub enum Error {
     /// Buffers or lengths that the plan cannot run on.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
+}
+
+impl Error {
+    /// Adds what a plan does not know: the operator, and the index of a wrong length.
+    pub(crate) fn explained(self, prepared: &Prepared<'_>) -> Self {
+        match self {
+            Error::Execute(source) => Error::Call(prepared.explain(source)),
+            error => error,
+        }
+    }
 }

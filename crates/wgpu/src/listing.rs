@@ -8,7 +8,6 @@ use crate::cut::Window;
 use crate::dispatches::{Dispatch, Dispatches, check_counts};
 use crate::error::Error;
 use crate::params::Read;
-use crate::shape::Shape;
 use retrograde::Plan;
 
 /// Words that an invocation takes: as on GPUs.
@@ -56,7 +55,7 @@ impl From<Dispatches<'_>> for Listing {
 /// lengths, which are dense.
 pub fn list(plan: &Plan, limits: Limits, lengths: ListedLengths) -> Result<Listing, Error> {
     let mut all = begun(plan, limits, lengths)?;
-    all.apart(plan, &Shape::of(plan), Where::default());
+    all.apart(plan, Where::default());
     Ok(all.into())
 }
 

@@ -63,8 +63,10 @@ pub(crate) struct Params {
     pub(crate) pitch: u32,
     pub(crate) rows: u32,
     pub(crate) inverse: u32,
-    pub(crate) unused: [u32; 2],
+    pub(crate) marked: u32,
+    pub(crate) unused: u32,
     pub(crate) axes: [Axis; MOST_AXES],
+    pub(crate) table: [u8; 256],
 }
 
 /// Workgroups of a dispatch.
@@ -153,7 +155,8 @@ impl Params {
         self.kind = kind(lengths.dtype);
         self.report = read.report * REPORT_WORDS;
         self.checked = u32::from(read.checked);
-        let offsets = lengths.meaning == Meaning::Offsets;
+        let offsets = lengths.meaning.is_offsets();
+        self.marked = u32::from(lengths.meaning == Meaning::MarkedOffsets);
         self.strict = u32::from(offsets || lengths.policy == LengthPolicy::Strict);
         if offsets {
             self.count = lengths.count() as u32;
@@ -293,7 +296,7 @@ mod tests {
 
     #[test]
     fn parameters_have_the_size_that_the_kernels_declare() {
-        assert_eq!(size_of::<Params>(), 36 * 4 + MOST_AXES * 16);
+        assert_eq!(size_of::<Params>(), 36 * 4 + MOST_AXES * 16 + 256);
         assert_eq!(std::mem::offset_of!(Params, axes) % 16, 0);
     }
 

@@ -68,6 +68,8 @@ pub(crate) struct Shape {
     pub(crate) axes: Vec<Axis>,
     pub(crate) steps: Option<Steps>,
     pub(crate) zero: bool,
+    /// Whether what is reversed is looked up in a table.
+    pub(crate) looks_up: bool,
     /// First grain of the input; with a negative stride, not the lowest.
     pub(crate) src: i64,
     /// First and lowest grain of the output.
@@ -91,6 +93,7 @@ impl Shape {
             axes: Vec::with_capacity(plan.dims().len()),
             steps: None,
             zero: plan.zeroes_tail(),
+            looks_up: false,
             src: plan.src().origin as i64,
             dst: plan.dst().origin as u64,
             seals: plan.seals_last_byte().then_some(plan.dst().end as u64),

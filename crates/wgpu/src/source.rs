@@ -43,6 +43,7 @@ impl Key {
                 ("PER_THREAD", f64::from(*each)),
                 ("SMALL", f64::from(kernel.small)),
                 ("TILE", f64::from(kernel.tile)),
+                ("TABLE", f64::from(kernel.table)),
             ],
         }
     }

@@ -24,7 +24,7 @@ fn checked_at(ordinal: u32) -> vec2<u32> {
         at += (rest - outer * axis.len) * axis.lengths;
         rest = outer;
     }
-    return integer_at(at);
+    return value_at(at);
 }
 
 // Whether a length is out of range, or an offset is: the first is 0, and none is smaller than the

@@ -45,8 +45,12 @@ struct Params {
     pitch: u32,  // from one of these to the next, in words
     rows: u32,  // rows of the output, if they are dense
     inverse: u32,  // 1 / row, the bits of an f32
+    marked: u32,  // of each offset, the lowest bits that say whether its segment is reversed: 1 or 0
     @align(16) axes: array<Axis, 48>,
+    table: array<vec4<u32>, 16>,  // what each byte becomes
 }
+
+override TABLE: bool = false;  // whether elements that are reversed are looked up in the table
 
 const NONE = 0xffffffffu;
 const SIGNED = 4u;
@@ -86,11 +90,39 @@ fn integer_at(at: u32) -> vec2<u32> {
     return vec2(bitcast<u32>(value), bitcast<u32>(value >> 31u));
 }
 
+// A length, or an offset without its mark.
+fn value_at(at: u32) -> vec2<u32> {
+    let value = integer_at(at);
+    if p.marked == 0u { return value; }
+    return vec2(funnel(value.x, value.y, 1u), bitcast<u32>(bitcast<i32>(value.y) >> 1u));
+}
+
 // The same as a number of steps, clamped to the axis whatever is in memory.
 fn length_at(at: u32) -> u32 {
-    let value = integer_at(at);
+    let value = value_at(at);
     if (p.kind & SIGNED) != 0u && (value.y >> 31u) != 0u { return 0u; }
     return select(min(value.x, p.limit), p.limit, value.y != 0u);
+}
+
+// What a byte becomes.
+fn entry_of(byte: u32) -> u32 {
+    let word = p.table[byte >> 4u][(byte >> 2u) & 3u];
+    return (word >> ((byte & 3u) * 8u)) & 0xffu;
+}
+
+// A word whose elements in `mask` are looked up in the table, if there is one. Those of a byte become
+// independent of each other, so a byte may be in the mask in part.
+fn looked_up(word: u32, mask: u32) -> u32 {
+    if !TABLE || mask == 0u { return word; }
+    let old = turned(word);
+    let low = entry_of(old & 0xffu) | (entry_of((old >> 8u) & 0xffu) << 8u);
+    let high = entry_of((old >> 16u) & 0xffu) | (entry_of(old >> 24u) << 8u);
+    return (word & ~mask) | (turned(low | (high << 16u)) & mask);
+}
+
+// All bits of a word, or none.
+fn all_if(condition: bool) -> u32 {
+    return select(0u, 0xffffffffu, condition);
 }
 
 // The number of this invocation, whose workgroup has `size`.

@@ -98,11 +98,6 @@ fn change(word: u32, bits: u32) {
     if bits != 0u { atomicXor(&shared_dst[word], bits); }
 }
 
-fn mirrored(word: u32, backward: bool) -> u32 {
-    if SMALL == 5u { return word; }
-    return select(word, reversed(word), backward);
-}
-
 // Exchanges a word with the one that begins with grain `there`, perhaps inside two words.
 fn swap_whole(here: u32, there: u32, backward: bool) {
     let word = there >> (5u - GRAIN);

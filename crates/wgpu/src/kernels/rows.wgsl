@@ -33,6 +33,12 @@ fn reversed(word: u32) -> u32 {
     return w;
 }
 
+// The same if this word is read backward, and its units are a fraction of it.
+fn mirrored(word: u32, backward: bool) -> u32 {
+    if SMALL == 5u { return word; }
+    return select(word, reversed(word), backward);
+}
+
 // The lowest bits of a word, for so many grains.
 fn low_bits(grains: u32) -> u32 {
     return select((1u << (grains << GRAIN)) - 1u, 0xffffffffu, grains >= PER_WORD);
@@ -88,6 +94,9 @@ fn segment_of(t: u32) -> Part {
         }
     }
     part.backward = high != p.count;
+    if p.marked != 0u && part.backward {
+        part.backward = (integer_at(p.lengths + low * p.offset_by).x & 1u) != 0u;
+    }
     return part;
 }
 
@@ -149,6 +158,7 @@ fn next_in_unit(inside: u32) -> u32 {
 // from the same cache lines cost less than branches in which neighbours differ.
 fn grains_of(a: Split, b: Split, at: u32) -> u32 {
     var bits = 0u;
+    var moved = all_if(ROW == FORWARD || ROW == BACKWARD);
     var inside = in_unit(at);
     for (var k = 0u; k < PER_WORD; k++) {
         let is_next = at + k >= p.row;
@@ -159,14 +169,15 @@ fn grains_of(a: Split, b: Split, at: u32) -> u32 {
         let grain = row.src + select(from_, mirror, backward);
         let found = src[grain >> (5u - GRAIN)] >> ((grain & (PER_WORD - 1u)) << GRAIN);
         if backward || !is_zeroed() { bits |= (found & low_bits(1u)) << (k << GRAIN); }
+        if backward { moved |= low_bits(1u) << (k << GRAIN); }
         inside = next_in_unit(inside);
     }
-    return bits;
+    return looked_up(bits, moved);
 }
 
 // The same of one row, of which most words can be read at once. Bits behind the row are anything.
 fn word_of(row: Split, at: u32) -> u32 {
-    if ROW == FORWARD { return fetch(row.src + at); }
+    if ROW == FORWARD { return looked_up(fetch(row.src + at), all_if(true)); }
     let inside = in_unit(at);
     let backward = is_backward(row, at);
     let last = at + PER_WORD - 1u;
@@ -181,14 +192,16 @@ fn word_of(row: Split, at: u32) -> u32 {
     let grain = row.src + select(at, mirror, backward);
     let word = grain >> (5u - GRAIN);
     let bits = funnel(src[word], src[word + 1u], (grain & (PER_WORD - 1u)) << GRAIN);
-    if SMALL == 5u { return bits; }
-    return select(bits, reversed(bits), backward);
+    return mirrored(looked_up(bits, all_if(backward)), backward);
 }
 
-// Grains of a row from `at` on, `count` of them, at most a word; `row` is the row's first grain and
-// `lane` where its length is. The other bits are zero.
-fn row_bits(row: u32, lane: u32, first: u32, count: u32) -> u32 {
-    if ROW == FORWARD { return fetch(row + first) & low_bits(count); }
+// Grains of a row from `first` on, `count` of them, at most a word; `row` is the row's first grain and
+// `lane` where its length is. The other bits are zero. `moves` says whether a table applies to the row,
+// as far as it is reversed.
+fn row_bits(row: u32, lane: u32, first: u32, count: u32, moves: bool) -> u32 {
+    if ROW == FORWARD {
+        return looked_up(fetch(row + first), all_if(moves)) & low_bits(count);
+    }
     var bits = 0u;
     var k = 0u;
     while k < count {
@@ -209,6 +222,7 @@ fn row_bits(row: u32, lane: u32, first: u32, count: u32) -> u32 {
             taken = min(taken, p.unit - inside);
             found = fetch(row + part.start + part.end - at - p.unit + 2u * inside);
         }
+        found = looked_up(found, all_if(moves && part.backward));
         if taken == PER_WORD { return found; }
         bits |= (found & low_bits(taken)) << (k << GRAIN);
         k += taken;

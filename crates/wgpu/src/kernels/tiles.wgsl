@@ -24,7 +24,7 @@ fn lane_bits(plane: Place, first_lane: u32, lane: u32, at: u32) -> u32 {
     let which = first_lane + lane;
     if which >= axis.len || at >= p.row { return 0u; }
     let row = plane.src + which * axis.src;
-    if ROW == SEGMENTS { return row_bits(row, 0u, at, min(4u, p.row - at)); }
+    if ROW == SEGMENTS { return row_bits(row, 0u, at, min(4u, p.row - at), true); }
     let split = Split(row, splits[lane]);
     return word_of(split, at) & low_bits(p.row - at);
 }

@@ -18,6 +18,7 @@ struct Place {
     step: u32,
     at: u32,
     inside: bool,
+    moves: bool,  // whether its step is reversed, or no step has a length: a table applies to it
 }
 
 fn stepped(from_: Place, a: u32, i: u32) -> Place {
@@ -31,7 +32,7 @@ fn stepped(from_: Place, a: u32, i: u32) -> Place {
 
 // Where a run of words begins: `at` is the first word of the output.
 fn run_at(which: u32) -> Place {
-    var place = Place(p.src, p.lengths, 0u, p.first, true);
+    var place = Place(p.src, p.lengths, 0u, p.first, true, true);
     var rest = which;
     for (var a = p.outer; a > 0u; a--) {
         let axis = p.axes[a - 1u];
@@ -69,10 +70,12 @@ fn settled(from_: Place) -> Place {
     var source = t;
     if STEPS == BY_LENGTH {
         let length = length_at(place.lengths);
-        if t < length { source = length - 1u - t; }
+        place.moves = t < length;
+        if place.moves { source = length - 1u - t; }
     } else {
         let part = segment_of(t);
-        if part.backward { source = part.start + part.end - 1u - t; }
+        place.moves = part.backward;
+        if place.moves { source = part.start + part.end - 1u - t; }
     }
     source -= p.source_low;
     place.inside = place.inside && source < p.source_count;
@@ -91,6 +94,11 @@ struct Word {
     at: u32,
     bits: u32,
     mask: u32,
+}
+
+// So many grains of a row from a place on.
+fn bits_of(place: Place, count: u32) -> u32 {
+    return row_bits(place.src, place.lengths, place.at, count, place.moves);
 }
 
 fn gathered(index: u32) -> Word {
@@ -121,10 +129,10 @@ fn gathered(index: u32) -> Word {
         }
         if !beyond && place.inside {
             if count == PER_WORD {
-                word.bits = row_bits(place.src, place.lengths, row.at, PER_WORD);
+                word.bits = bits_of(place, PER_WORD);
                 return word;
             }
-            word.bits |= row_bits(place.src, place.lengths, row.at, count) << (k << GRAIN);
+            word.bits |= bits_of(place, count) << (k << GRAIN);
         }
         k += count;
     }
@@ -199,17 +207,13 @@ fn exchange_word(index: u32) {
         }
     }
     let there = (place.src + from_) >> (5u - GRAIN);
-    // The lower word of a pair swaps both.
-    if there < here { return; }
-    let mine = dst[here];
-    if SMALL < 5u {
-        let other = dst[there];
-        dst[here] = turned(reversed(turned(other)));
-        dst[there] = turned(reversed(turned(mine)));
-    } else if there != here {
-        dst[here] = dst[there];
-        dst[there] = mine;
-    }
+    let moved = all_if(TABLE && place.moves && (ROW == FORWARD || part.backward));
+    // The lower word of a pair swaps both. A word that keeps its place may still be looked up.
+    if there < here || (there == here && SMALL == 5u && moved == 0u) { return; }
+    let mine = looked_up(turned(dst[here]), moved);
+    let other = looked_up(turned(dst[there]), moved);
+    dst[here] = turned(mirrored(other, true));
+    dst[there] = turned(mirrored(mine, true));
 }
 
 @compute @workgroup_size(256)
