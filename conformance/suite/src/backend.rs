@@ -208,8 +208,8 @@ impl Backend for Cpu {
     }
 }
 
-/// Calls the operator of a case.
-fn with_operator(
+/// Calls the operator of a case, with its mask and its table.
+pub fn with_operator(
     case: &Case,
     call: impl FnOnce(&dyn Reversal<'_>) -> Result<(), Error>,
 ) -> Outcome {
@@ -340,7 +340,8 @@ pub fn tensor(lengths: &CaseLengths) -> Result<TensorRef<'_>, Error> {
     Ok(TensorRef::new(layout, &lengths.buffer[..])?)
 }
 
-pub(crate) fn layout(placement: &Placement) -> Result<Layout, Error> {
+/// The layout of a tensor.
+pub fn layout(placement: &Placement) -> Result<Layout, Error> {
     let Placement { width, shape, strides, offset, .. } = placement;
     let dtype = element_type(*width);
     Ok(match width {

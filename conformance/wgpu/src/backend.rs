@@ -2,8 +2,10 @@
 //! submission, one download. Lengths are on the device, and sometimes on the host. Each thread of the
 //! runner has a device of its own: threads that share one wait for its locks.
 
-use retrograde_suite::backend::{Backend, Call, Outcome, plan_of, run_as_batch, tensor};
-use retrograde_suite::case::Case;
+use retrograde_suite::backend::{
+    Backend, Call, Outcome, layout, plan_of, run_as_batch, tensor, with_operator,
+};
+use retrograde_suite::case::{Case, Operation};
 use retrograde_wgpu::{Error, Gpu, GpuLengths, Options, Reports, View, wgpu};
 use std::sync::{Mutex, PoisonError};
 
@@ -95,6 +97,41 @@ struct Buffers {
     lengths: wgpu::Buffer,
 }
 
+impl Buffers {
+    /// The input, unless a call runs in place, and the output.
+    fn views(&self, call: &Call<'_>, turn: usize) -> (Option<View<'_>>, View<'_>) {
+        let view = |buffer, range: &std::ops::Range<usize>| {
+            View::new(buffer, range.start as u64, range.len() as u64)
+        };
+        let from = if turn.is_multiple_of(ONE_BUFFER) { &self.memory } else { &self.input };
+        let src = call.input.as_ref().map(|input| view(from, input));
+        (src, view(&self.memory, &call.output))
+    }
+}
+
+/// Records a call with a mask or a table, whose lengths are on the host.
+fn start_prepared(
+    gpu: &Gpu,
+    buffers: &Buffers,
+    call: &Call<'_>,
+    turn: usize,
+    encoder: &mut wgpu::CommandEncoder,
+) -> Outcome {
+    let mut failed = None;
+    let outcome = with_operator(call.case, |operator| {
+        let (src, dst) = (layout(&call.case.input)?, layout(call.case.target())?);
+        let prepared = operator.prepare(&src, &dst)?;
+        let (src, dst) = buffers.views(call, turn);
+        match gpu.bind_prepared(&prepared, src.unwrap_or(dst), None, dst) {
+            Ok(bound) => bound.encode(encoder),
+            Err(Error::Call(error)) => return Err(error),
+            Err(error) => failed = Some(Outcome::Refused(error.to_string())),
+        }
+        Ok(())
+    });
+    failed.unwrap_or(outcome)
+}
+
 /// Records one call; its report says whether its lengths were valid.
 fn start(
     gpu: &Gpu,
@@ -104,6 +141,9 @@ fn start(
     lengths_at: usize,
     encoder: &mut wgpu::CommandEncoder,
 ) -> Outcome {
+    if matches!(call.case.operation, Operation::Where { .. } | Operation::LookUp { .. }) {
+        return start_prepared(gpu, buffers, call, turn, encoder);
+    }
     let plan = match plan_of(call.case) {
         Ok(plan) => plan,
         Err(error) => return Outcome::Refused(error.to_string()),
@@ -120,13 +160,9 @@ fn start(
             Some((lengths.dtype, view).into())
         }
     };
-    let view = |buffer, range: &std::ops::Range<usize>| {
-        View::new(buffer, range.start as u64, range.len() as u64)
-    };
-    let dst = view(&buffers.memory, &call.output);
-    let from = if turn.is_multiple_of(ONE_BUFFER) { &buffers.memory } else { &buffers.input };
-    let bound = match &call.input {
-        Some(input) => gpu.bind(&plan, view(from, input), lengths, dst),
+    let (src, dst) = buffers.views(call, turn);
+    let bound = match src {
+        Some(src) => gpu.bind(&plan, src, lengths, dst),
         None => gpu.bind_in_place(&plan, lengths, dst),
     };
     match bound {
@@ -150,6 +186,14 @@ impl Backend for Wgpu {
 
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
         run_as_batch(self, case, input, output)
+    }
+
+    fn has_masks(&self) -> bool {
+        true
+    }
+
+    fn has_tables(&self) -> bool {
+        true
     }
 
     fn batch(&self) -> usize {
