@@ -164,7 +164,8 @@ fn columns_of_lanes_are_looked_up_up_to_their_lengths() {
         let table = Table::bytes(&entries());
         for (steps, lanes) in [(64, 128), (33, 36), (20, 7)] {
             let layout = Layout::dense(DType::U8, &[steps, lanes]).unwrap();
-            let lengths: Vec<i32> = (0..lanes).map(|lane| (lane * 11 % (steps + 1)) as i32).collect();
+            let lengths: Vec<i32> =
+                (0..lanes).map(|lane| (lane * 11 % (steps + 1)) as i32).collect();
             let mask: Vec<bool> = (0..lanes).map(|lane| lane % 5 != 2).collect();
             let bound = ReverseSubsequences::along(0).lengths(&lengths).where_(&mask);
             let prepared = bound.table(&table).prepare(&layout, &layout)?;
@@ -173,7 +174,10 @@ fn columns_of_lanes_are_looked_up_up_to_their_lengths() {
                     let len = lengths[lane] as usize;
                     let mut column: Vec<u8> = (0..len).map(|at| bytes[at * lanes + lane]).collect();
                     complement(&mut column);
-                    column.iter().enumerate().for_each(|(at, &byte)| bytes[at * lanes + lane] = byte);
+                    column
+                        .iter()
+                        .enumerate()
+                        .for_each(|(at, &byte)| bytes[at * lanes + lane] = byte);
                 }
             };
             agrees(&gpu, &format!("[{steps}, {lanes}]"), &prepared, steps * lanes, naive).await?;
@@ -205,7 +209,8 @@ fn segments_follow_their_marks_along_any_axis() {
                             if masked && !mask[at] {
                                 continue;
                             }
-                            let segment = &mut row[ends[0] as usize * unit..ends[1] as usize * unit];
+                            let segment =
+                                &mut row[ends[0] as usize * unit..ends[1] as usize * unit];
                             segment.reverse();
                             segment.chunks_mut(unit).for_each(<[u8]>::reverse);
                             if looks_up {
@@ -227,7 +232,7 @@ fn segments_follow_their_marks_along_any_axis() {
 fn marked_offsets_may_be_on_the_device() {
     on_gpus(async |gpu| {
         let layout = Layout::dense(DType::U8, &[8]).unwrap();
-        let marked = [2 * 0 + 1i64, 2 * 3, 2 * 5 + 1, 2 * 8];
+        let marked = [1i64, 2 * 3, 2 * 5 + 1, 2 * 8];
         let prepared =
             ReverseSegments::along(0).marked().offsets(&marked).prepare(&layout, &layout)?;
         let memory = gpu.upload(b"abcdefgh")?;
@@ -256,19 +261,14 @@ fn marked_offsets_may_be_on_the_device() {
     });
 }
 
-/// Reads an element of a packed tensor, the first one in the low bits or in the high ones.
-fn element(bytes: &[u8], bits: usize, high: bool, at: usize) -> u8 {
-    bytes[at * bits / 8] >> shift(bits, high, at) & ((1 << bits) - 1)
+/// An element of a packed tensor, the first one in the low bits.
+fn element(bytes: &[u8], bits: usize, at: usize) -> u8 {
+    bytes[at * bits / 8] >> (at * bits % 8) & ((1 << bits) - 1)
 }
 
-fn set_element(bytes: &mut [u8], bits: usize, high: bool, at: usize, value: u8) {
-    let (byte, shift) = (&mut bytes[at * bits / 8], shift(bits, high, at));
+fn set_element(bytes: &mut [u8], bits: usize, at: usize, value: u8) {
+    let (byte, shift) = (&mut bytes[at * bits / 8], at * bits % 8);
     *byte = *byte & !(((1 << bits) - 1) << shift) | value << shift;
-}
-
-fn shift(bits: usize, high: bool, at: usize) -> usize {
-    let at = at * bits % 8;
-    if high { 8 - bits - at } else { at }
 }
 
 #[test]
@@ -296,14 +296,14 @@ fn packed_elements_are_looked_up_one_by_one() {
                             let (row, step) = (at / steps, at % steps);
                             let len = if kind == 1 { usize::from(lengths[row]) } else { steps };
                             let from = if kind == 2 || step >= len { step } else { len - 1 - step };
-                            let value = element(&old, bits, false, row * steps + from);
+                            let value = element(&old, bits, row * steps + from);
                             let value =
                                 if step < len { entries[usize::from(value)] } else { value };
-                            set_element(bytes, bits, false, at, value);
+                            set_element(bytes, bits, at, value);
                         }
                         // The unused bits of the last byte are cleared.
                         for at in rows * steps..bytes.len() * 8 / bits {
-                            set_element(bytes, bits, false, at, 0);
+                            set_element(bytes, bits, at, 0);
                         }
                     };
                     let what = format!("{dtype} [{rows}, {steps}], call {kind}");
@@ -311,6 +311,134 @@ fn packed_elements_are_looked_up_one_by_one() {
                 }
             }
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn views_with_gaps_keep_what_is_between_their_elements() {
+    on_gpus(async |gpu| {
+        let table = Table::bytes(&entries());
+        let (rows, steps, pitch) = (6, 50, 61);
+        // Rows with gaps, every second byte, and rows from the last to the first.
+        for (strides, offset) in
+            [([pitch, 1], 0), ([2 * pitch, 2], 0), ([-pitch, 1], pitch as usize * (rows - 1))]
+        {
+            let layout = Layout::strided(DType::U8, &[rows, steps], &strides, offset).unwrap();
+            let offsets = [0i16, 3, 20, 21, 44];
+            let mask = [true, false, true, true];
+            let bound = ReverseSegments::along(1).offsets(&offsets).where_(&mask);
+            let prepared = bound.table(&table).prepare(&layout, &layout)?;
+            let naive = |bytes: &mut [u8]| {
+                let at = |row: usize, step: usize| {
+                    let by = strides[0] * row as isize + strides[1] * step as isize;
+                    (offset as isize + by) as usize
+                };
+                for row in 0..rows {
+                    for (ends, _) in offsets.windows(2).zip(mask).filter(|(_, moves)| *moves) {
+                        let steps = ends[0] as usize..ends[1] as usize;
+                        let mut segment: Vec<u8> =
+                            steps.clone().map(|step| bytes[at(row, step)]).collect();
+                        complement(&mut segment);
+                        steps.zip(segment).for_each(|(step, byte)| bytes[at(row, step)] = byte);
+                    }
+                }
+            };
+            let bytes = layout.byte_len().max(2 * pitch as usize * rows);
+            agrees(&gpu, &format!("strides {strides:?}"), &prepared, bytes, naive).await?;
+        }
+        Ok(())
+    });
+}
+
+/// From one layout to another: tiles are transposed, and what follows a length keeps its value.
+#[test]
+fn transposed_inputs_are_looked_up_in_tiles() {
+    on_gpus(async |gpu| {
+        let table = Table::bytes(&entries());
+        let (rows, columns) = (40, 64);
+        let output = Layout::dense(DType::U8, &[rows, columns]).unwrap();
+        let dense = Layout::dense(DType::U8, &[columns, rows]).unwrap();
+        let input = dense.permuted(&[1, 0]).unwrap();
+        let lengths: Vec<u8> = (0..columns).map(|at| (at * 7 % (rows + 1)) as u8).collect();
+        let flip = Reverse::axes([0]).table(&table).prepare(&input, &output)?;
+        let bound = ReverseSequence::new().lengths(&lengths);
+        let sequences = bound.table(&table).prepare(&input, &output)?;
+        for (prepared, has_lengths) in [(&flip, false), (&sequences, true)] {
+            let memory = noise(rows * columns);
+            let mut expected = memory.clone();
+            for column in 0..columns {
+                let len = if has_lengths { usize::from(lengths[column]) } else { rows };
+                let mut steps = memory[column * rows..][..rows].to_vec();
+                complement(&mut steps[..len]);
+                for (row, byte) in steps.into_iter().enumerate() {
+                    expected[row * columns + column] = byte;
+                }
+            }
+            let (src, dst) = (gpu.upload(&memory)?, gpu.allocate(memory.len() as u64)?);
+            gpu.run(prepared, View::whole(&src), None, View::whole(&dst))?;
+            let moved = gpu.download(&dst, 0..memory.len() as u64).await?;
+            assert!(moved == expected, "lengths {has_lengths}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn the_host_s_tensors_are_looked_up_in_pieces() {
+    on_gpus(async |gpu| {
+        let (table, offsets) = (Table::bytes(&entries()), [0i64, 11, 900, 2000]);
+        let layout = Layout::dense(DType::U8, &[2000, 3]).unwrap();
+        let bound = ReverseSegments::along(0).offsets(&offsets).where_(&[true, false, true]);
+        let prepared = bound.table(&table).prepare(&layout, &layout)?;
+        let input = noise(layout.byte_len());
+        let (mut wanted, mut output) = (input.clone(), vec![0; input.len()]);
+        prepared.run(&input, &mut wanted)?;
+        gpu.reverse_prepared_in_pieces(&prepared, &input, &mut output, 512, |_| ()).await?;
+        assert!(output == wanted);
+        gpu.reverse_prepared(&prepared, &wanted, &mut output).await?;
+        prepared.run_in_place(&mut wanted)?;
+        assert!(output == wanted);
+        let bad = prepared.with_lengths(&[2i64, 22, 1800, 4000]).unwrap();
+        let error = gpu.reverse_prepared(&bad, &input, &mut output).await.unwrap_err();
+        assert_eq!(error.to_string(), "ReverseSegments: offsets[0] is 1, outside [0, 0]");
+        assert!(output == wanted, "nothing is written");
+        Ok(())
+    });
+}
+
+/// A table that does not fit is refused before there is a call, and wrong lengths before it runs.
+#[test]
+fn wrong_tables_and_lengths_write_nothing() {
+    let error = Table::new(&[0; 255]).unwrap_err();
+    assert_eq!(error, CallError::TableLength { len: 255 });
+    for (dtype, table) in [
+        (DType::U16, Table::dna()),
+        (DType::U4, Table::dna()),
+        (DType::U8, Table::nibbles(&[0; 16])),
+        (DType::U4, Table::quarters(&[0; 4])),
+    ] {
+        let layout = Layout::dense(dtype, &[8]).unwrap();
+        let error = Reverse::all().table(&table).prepare(&layout, &layout).unwrap_err();
+        assert!(matches!(error, CallError::TableType { .. }), "{error}");
+    }
+    on_gpus(async |gpu| {
+        let layout = Layout::dense(DType::U8, &[2, 4]).unwrap();
+        let bound = ReverseSequence::new().time_axis(1).batch_axis(0).lengths(&[3i64, 9]);
+        let prepared = bound.table(&Table::dna()).prepare(&layout, &layout)?;
+        let (input, output) = (gpu.upload(b"ACGTACGT")?, gpu.upload(b"........")?);
+        let (src, dst) = (View::new(&input, 0, 8), View::new(&output, 0, 8));
+        for dst in [dst, src] {
+            let error = gpu.run(&prepared, src, None, dst).unwrap_err();
+            assert_eq!(error.to_string(), "ReverseSequence: lengths[1] is 9, outside [0, 4]");
+        }
+        let lengths = gpu.upload(&[3i64, 9].map(i64::to_ne_bytes).concat())?;
+        let lengths = GpuLengths::from((DType::I64, View::new(&lengths, 0, 16)));
+        gpu.run(&prepared, src, Some(lengths), src)?;
+        let error = ExecuteError::LengthOutOfRange { ordinal: 1, value: 9, limit: 4 };
+        assert_eq!(gpu.check().await.unwrap_err(), error.into());
+        assert_eq!(gpu.download(&input, 0..8).await?, b"ACGTACGT");
+        assert_eq!(gpu.download(&output, 0..8).await?, b"........");
         Ok(())
     });
 }
