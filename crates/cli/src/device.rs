@@ -30,7 +30,7 @@ impl Opened {
             return Ok(Opened::Cpu);
         }
         let kind = device.kind();
-        check(kind, element, task)?;
+        check(device, element, task)?;
         if files.output.is_none() && files.in_place.is_none() {
             bail!(
                 "--device {kind} needs an output: -o OUT or --in-place (pictures are drawn on the \
@@ -71,16 +71,20 @@ impl Opened {
     }
 }
 
-/// Refuses what GPUs cannot do.
-pub(crate) fn check(kind: &str, element: &ElementType, task: &Task) -> Result<()> {
-    let only = if element.dtype() == DType::String {
-        "strings are reversed"
-    } else if task.table().is_some() {
-        "tables are"
-    } else if task.has_marks() {
-        "segments with --where are reversed"
+/// Refuses what a device cannot do.
+pub(crate) fn check(device: Device, element: &ElementType, task: &Task) -> Result<()> {
+    let is_cuda = matches!(device, Device::Cuda(_));
+    let (what, otherwise) = if element.dtype() == DType::String {
+        ("strings", "")
+    } else if is_cuda && task.table().is_some() {
+        ("tables (--table, reverse-complement)", ", or use --device gpu")
+    } else if is_cuda && task.has_marks() {
+        ("offsets with --where", ", or use --device gpu")
     } else {
         return Ok(());
     };
-    bail!("--device {kind}: {only} on the CPU only: omit --device")
+    let (operator, kind) = (task.operator(), device.kind());
+    bail!(
+        "{operator}: {what} do not run on --device {kind}: omit --device to use the CPU{otherwise}"
+    );
 }

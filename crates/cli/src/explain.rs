@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
     let cuda = match arguments.device {
         Device::Cpu => None,
         Device::Cuda(number) => {
-            device::check("cuda", before.element_type(), &task)?;
+            device::check(arguments.device, before.element_type(), &task)?;
             Some(cuda_record(number, &plan)?)
         }
         Device::Gpu(_) => bail!("explain: --device gpu is not supported, expected cpu or cuda"),

@@ -5,23 +5,22 @@
 
 use crate::task::Task;
 use anyhow::Result;
-use retrograde::{LengthsMemory, Plan};
+use retrograde::Prepared;
 use retrograde_io::{Output, Tensor};
 use retrograde_program::interrupt;
 use retrograde_program::progress::Progress;
 use std::time::{Duration, Instant};
 
-/// A GPU that runs plans on host memory.
+/// A GPU that runs calls on host memory.
 pub trait AnyGpu {
     /// What it is called.
     fn name(&self) -> String;
 
-    /// Runs a plan; all lengths were checked. `done` is told how many bytes each piece wrote.
+    /// Runs a call; all lengths were checked. `done` is told how many bytes each piece wrote.
     fn reverse(
         &self,
-        plan: &Plan,
+        prepared: &Prepared<'_>,
         input: &[u8],
-        lengths: Option<LengthsMemory<'_>>,
         output: &mut [u8],
         done: &mut dyn FnMut(u64),
     ) -> Result<()>;
@@ -39,16 +38,16 @@ pub(crate) fn reverse(
 ) -> Result<Duration> {
     let (src, dst) = (input.layout().clone(), output.layout().clone());
     let start = Instant::now();
-    let done = task.prepared(&src, &dst, |checked| {
-        let progress = Progress::of(checked.plan());
+    let done = task.call(&src, &dst, |prepared| {
+        prepared.check()?;
+        let progress = Progress::of(prepared.plan());
         output.prepare(0..output.data_bytes());
         interrupt::stop_here();
         let mut advance = |bytes| {
             interrupt::stop_here();
             progress.advance(bytes);
         };
-        let (plan, lengths) = (checked.plan(), checked.lengths());
-        Ok(gpu.reverse(plan, input.data(), lengths, output.data_mut(), &mut advance))
+        Ok(gpu.reverse(prepared, input.data(), output.data_mut(), &mut advance))
     })?;
     done?;
     Ok(start.elapsed())

@@ -16,7 +16,7 @@ use lengths::explain;
 use lookup::Lookup;
 use mask::Entries;
 use retrograde::{
-    Error, ExecuteError, Layout, LengthsOperator, Operator, Reversal, Table, WithLengths,
+    Error, ExecuteError, Layout, LengthsOperator, Operator, Prepared, Reversal, Table, WithLengths,
     cpu::Checked,
 };
 use retrograde_io::FilesRead;
@@ -104,6 +104,18 @@ impl Task {
         dst: &Layout,
         body: impl FnOnce(Checked<'_>) -> Result<R, ExecuteError>,
     ) -> Result<R> {
+        self.call(src, dst, |prepared| {
+            body(prepared.check()?).map_err(|source| prepared.explain(source))
+        })
+    }
+
+    /// Prepares the call between these layouts and gives it to `body`.
+    pub(crate) fn call<R>(
+        &self,
+        src: &Layout,
+        dst: &Layout,
+        body: impl FnOnce(&Prepared<'_>) -> Result<R, Error>,
+    ) -> Result<R> {
         let only = self.only.as_ref();
         match &self.call {
             Call::Reverse { operator, batch, .. } => match only {
@@ -131,7 +143,7 @@ impl Task {
         reversal: &impl Reversal<'a>,
         src: &Layout,
         dst: &Layout,
-        body: impl FnOnce(Checked<'_>) -> Result<R, ExecuteError>,
+        body: impl FnOnce(&Prepared<'_>) -> Result<R, Error>,
     ) -> Result<R> {
         let prepared = match self.table() {
             Some(table) => reversal.table(table).prepare(src, dst),
@@ -141,9 +153,7 @@ impl Task {
             Error::LengthOutOfRange { .. } if !self.has_policy => error.into(),
             _ => explain(error),
         };
-        let prepared = prepared.map_err(explain)?;
-        let checked = prepared.check().map_err(explain)?;
-        body(checked).map_err(|source| explain(prepared.explain(source)))
+        body(&prepared.map_err(explain)?).map_err(explain)
     }
 
     /// What moves, for headlines and pictures.
@@ -213,7 +223,7 @@ impl Task {
         }
     }
 
-    /// Whether offsets are marked, which only the CPU knows.
+    /// Whether offsets are marked, which CUDA does not know.
     pub(crate) fn has_marks(&self) -> bool {
         matches!(self.call, Call::Segments { .. }) && self.only.is_some()
     }

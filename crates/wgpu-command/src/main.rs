@@ -1,7 +1,7 @@
 //! `retrograde-wgpu`: the `retrograde` command with any GPU for `--device gpu`.
 
 use anyhow::Result;
-use retrograde::{LengthsMemory, Plan};
+use retrograde::Prepared;
 use retrograde_cli::AnyGpu;
 use retrograde_wgpu::{Gpu, Options};
 use std::process::ExitCode;
@@ -30,15 +30,14 @@ impl AnyGpu for Adapter {
 
     fn reverse(
         &self,
-        plan: &Plan,
+        prepared: &Prepared<'_>,
         input: &[u8],
-        lengths: Option<LengthsMemory<'_>>,
         output: &mut [u8],
         done: &mut dyn FnMut(u64),
     ) -> Result<()> {
         let set = std::env::var(PIECE_VARIABLE).ok().and_then(|bytes| bytes.parse().ok());
         let piece = set.filter(|&bytes| bytes > 0).unwrap_or(PIECE);
-        let reversed = self.0.reverse_in_pieces(plan, input, lengths, output, piece, done);
+        let reversed = self.0.reverse_prepared_in_pieces(prepared, input, output, piece, done);
         Ok(pollster::block_on(reversed)?)
     }
 }

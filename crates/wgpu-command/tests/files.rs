@@ -22,6 +22,8 @@ fn files_are_those_of_the_cpu() {
     let bytes: Vec<u8> =
         (0..60_000usize).map(|i| (i.wrapping_mul(2654435761) >> 7) as u8).collect();
     fs::write(at("x.bin"), &bytes).unwrap();
+    fs::write(at("table.bin"), (0..256).map(|byte| (byte * 5 + 1) as u8).collect::<Vec<_>>())
+        .unwrap();
     let lanes = (0..150).map(|lane| (lane * 3 % 51).to_string()).collect::<Vec<_>>().join(",");
     let lengths = format!("--lengths={lanes}");
     let cases: &[&[&str]] = &[
@@ -30,6 +32,22 @@ fn files_are_those_of_the_cpu() {
         &["reverse", "--dtype=i4", "--shape=120000"],
         &["reverse-sequence", "--dtype=f64", "--shape=50,150", &lengths],
         &["reverse-segments", "--dtype=u16", "--shape=300,100", "--offsets=0,7,7,200"],
+        &[
+            "reverse-segments",
+            "--dtype=u8",
+            "--shape=60000",
+            "--offsets=0,7,7,20001,59999",
+            "--where=1,0,0,1",
+        ],
+        &[
+            "reverse-complement",
+            "--dtype=u8",
+            "--shape=60000",
+            "--offsets=0,9,40000",
+            "--where=1,1",
+        ],
+        &["reverse", "--dtype=u8", "--shape=6,10000", "--axes=1", "--where=1,0,1,0,1,1"],
+        &["reverse", "--dtype=u8", "--shape=60000", "--axes=", "--table=table.bin"],
     ];
     for words in cases {
         let with = |more: &[&str]| {

@@ -40,7 +40,7 @@ fn what_a_device_does_not_do_is_refused_without_looking_for_one() {
     let folder = folder_with(&[("x.npy", array("|u1", &[2, 3], 0..6))]);
     // A TensorProto of the strings "a" and "bc": dims, data_type, string_data.
     fs::write(folder.path().join("text.pb"), b"\x08\x02\x10\x08\x32\x01a\x32\x02bc").unwrap();
-    let strings = "--device cuda: strings are reversed on the CPU only: omit --device";
+    let strings = "Reverse: strings do not run on --device cuda: omit --device to use the CPU";
     let cases: &[(&[&str], &str)] = &[
         (&["reverse", "text.pb", "--device=cuda", "-o", "out.pb"], strings),
         (&["explain", "reverse", "text.pb", "--device=cuda"], strings),

@@ -508,11 +508,13 @@ fn refused_masks_and_tables_are_one_line_and_write_nothing() {
         // Devices and stores that have neither.
         (
             &["reverse", "x.npy", "--table=dna", "--device=cuda"],
-            "--device cuda: tables are on the CPU only: omit --device",
+            "Reverse: tables (--table, reverse-complement) do not run on --device cuda: omit --device \
+             to use the CPU, or use --device gpu",
         ),
         (
             &["reverse-segments", "x.npy", "--offsets=0,1", "--where=1", "--device=cuda"],
-            "--device cuda: segments with --where are reversed on the CPU only: omit --device",
+            "ReverseSegments: offsets with --where do not run on --device cuda: omit --device to use \
+             the CPU, or use --device gpu",
         ),
         (
             &["reverse", "x.zarr", "--axes=1", "--where=1,0"],
