@@ -1,8 +1,8 @@
 //! One call as a C struct, and as an operator of the engine.
 
 use retrograde::{
-    Align, DType, Layout, LengthPolicy, Prepared, Reversal, Reverse, ReverseSegments,
-    ReverseSequence, ReverseSubsequences, Tail, TensorRef,
+    Align, DType, Layout, LengthPolicy, Reversal, Reverse, ReverseSegments, ReverseSequence,
+    ReverseSubsequences, Tail, TensorRef,
 };
 use retrograde_wgpu::{Error, Gpu};
 
@@ -55,7 +55,7 @@ pub struct Call {
     /// The lengths or offsets.
     pub lengths: *const i64,
     /// Bits: 1, lengths beyond the axis are clamped; 2, sequences are at the end of the axis; 4,
-    /// what is beyond a length becomes zero.
+    /// what is beyond a length becomes zero; 8, offsets are marked (`ReverseSegments::marked`).
     pub flags: u32,
 }
 
@@ -92,7 +92,7 @@ impl Call {
         let axis = |at: usize| axes.get(at).copied().unwrap_or(0);
         let mut run = |operator: &dyn Reversal<'_>| -> Result<(), Error> {
             let prepared = operator.prepare(&layout, &layout)?;
-            reverse(gpu, &prepared, input, output)
+            pollster::block_on(gpu.reverse_prepared(&prepared, input, output))
         };
         match self.operator {
             0 => run(&Reverse::axes(axes.iter().copied())),
@@ -106,23 +106,13 @@ impl Call {
                 let operator = operator.policy(policy).align(align).tail(tail);
                 run(&operator.lengths(lengths()?))
             }
-            _ => run(&ReverseSegments::along(axis(0)).offsets(lengths()?)),
+            _ => {
+                let operator = ReverseSegments::along(axis(0));
+                let operator = if has(8) { operator.marked() } else { operator };
+                run(&operator.offsets(lengths()?))
+            }
         }
     }
-}
-
-/// Errors name the operator, and the index of a wrong length.
-fn reverse(
-    gpu: &Gpu,
-    prepared: &Prepared<'_>,
-    input: &[u8],
-    output: &mut [u8],
-) -> Result<(), Error> {
-    let moved = gpu.reverse(prepared.plan(), input, prepared.lengths_memory(), output);
-    pollster::block_on(moved).map_err(|error| match error {
-        Error::Execute(source) => Error::Call(prepared.explain(source)),
-        error => error,
-    })
 }
 
 /// A slice; empty for no elements, whatever the pointer.

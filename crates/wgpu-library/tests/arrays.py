@@ -66,6 +66,19 @@ def main():
         segments = np.concatenate([x[:2][::-1], x[2:5][::-1], x[5:]])
         assert (gpu.reverse_segments(x, [0, 2, 5]) == segments).all()
         checked += 4
+        some = np.array([True, False, False, True, True])
+        assert (gpu.reverse_sequence(x, lengths, where=some) == np.where(some, rows, x)).all()
+        assert (gpu.reverse_subsequences(x, lengths[None], axis=0, where=some[None]) == np.where(some, rows, x)).all()
+        assert (gpu.reverse_segments(x, [0, 2, 5], where=[False, True]) == np.concatenate([x[:2], x[2:5][::-1], x[5:]])).all()
+        assert (gpu.reverse(x, 0, where=some, batch_axis=1) == np.where(some, x[::-1], x)).all()
+        planes = np.arange(24, dtype="u1").reshape(3, 2, 4)
+        turned = np.stack([planes[0], planes[1][::-1, ::-1], planes[2]])
+        assert (gpu.reverse(planes, [1, 2], where=[False, True, False]) == turned).all()
+        checked += 5
+        raises(ValueError, "where has shape [2], expected [5]", gpu.reverse_sequence, x, lengths, where=[True, False])
+        raises(ValueError, "where has shape [1], expected [2]", gpu.reverse_segments, x, [0, 2, 5], where=[True])
+        raises(ValueError, "offsets[2] is 7, outside [2, 6]", gpu.reverse_segments, x, [0, 2, 7], where=[True, False])
+        checked += 3
         raises(ValueError, "lengths[1] is 7, outside [0, 6]", gpu.reverse_sequence, x, [1, 7, 1, 1, 1])
         raises(ValueError, "axes[0] is 2, outside [-2, 1]", gpu.reverse, x, [2])
         raises(ValueError, "policy is 'loose'", gpu.reverse_sequence, x, lengths, policy="loose")

@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _engine
+from . import _engine, _where
 from ._hints import sequence_axes
 from ._lengths import array_of, counted
-from ._typing import Align, Policy, Tail
+from ._typing import Align, Policy, Tail, Where
 
 __all__ = ["Gpu", "is_available", "library_path"]
 
-_VERSION = 1
+_VERSION = 2
 _INVALID, _NO_DEVICE = 1, 2
 _REVERSE, _SEQUENCE, _SUBSEQUENCES, _SEGMENTS = range(4)
 #: What errors call an operator, and the argument that counts.
@@ -41,6 +41,8 @@ _COUNTS = {
 _POLICIES = {"strict": 0, "clamp": 1}
 _ALIGNS = {"start": 0, "end": 2}
 _TAILS = {"keep": 0, "zero": 4}
+#: Offsets say in their lowest bit which segments are reversed.
+_MARKED = 8
 _NAMES = {"darwin": "libretrograde_wgpu.dylib", "win32": "retrograde_wgpu.dll"}
 _loaded = None
 
@@ -144,8 +146,20 @@ class Gpu:
         if getattr(self, "_handle", None) and _loaded is not None:
             self.close()
 
-    def reverse(self, x: ArrayLike, axes: int | Sequence[int] | None = None) -> np.ndarray[Any, Any]:
-        """``x`` reversed along ``axes``; along all of them by default."""
+    def reverse(
+        self,
+        x: ArrayLike,
+        axes: int | Sequence[int] | None = None,
+        *,
+        where: Where | None = None,
+        batch_axis: int = 0,
+    ) -> np.ndarray[Any, Any]:
+        """``x`` reversed along ``axes``; along all of them by default.
+
+        ``where`` says which entries of ``batch_axis`` are reversed; the others stay.
+        """
+        if where is not None:
+            return _where.reverse(self._whole, x, axes, None, "set", where, batch_axis)
         axes = range(np.ndim(x)) if axes is None else axes
         return self._run(_REVERSE, x, [axes] if isinstance(axes, int) else axes, None, 0)
 
@@ -160,13 +174,17 @@ class Gpu:
         policy: Policy = "strict",
         align: Align = "start",
         tail: Tail = "keep",
+        where: Where | None = None,
     ) -> np.ndarray[Any, Any]:
         """A padded batch of sequences, each reversed up to its length.
 
-        The axes are 0 and 1 by default, and 1 and 0 with ``batch_first=True``.
+        The axes are 0 and 1 by default, and 1 and 0 with ``batch_first=True``. Sequences for which ``where`` is false
+        stay.
         """
         time_axis, batch_axis = sequence_axes(time_axis, batch_axis, batch_first)
         flags, rules = _flags(policy, align, tail), (policy, align, tail)
+        if where is not None:
+            lengths = _where.lengths("ReverseSequence", lengths, where, tail)
         lengths = counted("reverse_sequence", np.shape(x), array_of(lengths), time_axis, batch_axis, *rules)
         return self._run(_SEQUENCE, x, [time_axis, batch_axis], lengths, flags)
 
@@ -179,15 +197,29 @@ class Gpu:
         policy: Policy = "clamp",
         align: Align = "start",
         tail: Tail = "keep",
+        where: Where | None = None,
     ) -> np.ndarray[Any, Any]:
-        """Every lane along ``axis`` reversed up to its own length."""
+        """Every lane along ``axis`` reversed up to its own length, and those for which ``where`` is false not at all."""
         flags = _flags(policy, align, tail)
+        if where is not None:
+            lengths = _where.lengths("ReverseSubsequences", lengths, where, tail, axis)
         lengths = counted("reverse_subsequences", np.shape(x), array_of(lengths), axis, policy, align, tail)
         return self._run(_SUBSEQUENCES, x, [axis], lengths, flags)
 
-    def reverse_segments(self, x: ArrayLike, offsets: ArrayLike, *, axis: int = 0) -> np.ndarray[Any, Any]:
-        """What lies between two offsets along ``axis``, reversed."""
-        return self._run(_SEGMENTS, x, [axis], offsets, 0)
+    def reverse_segments(
+        self, x: ArrayLike, offsets: ArrayLike, *, axis: int = 0, where: Where | None = None
+    ) -> np.ndarray[Any, Any]:
+        """What lies between two offsets along ``axis``, reversed; segments for which ``where`` is false stay."""
+        flags = 0
+        if where is not None:
+            offsets = _where.offsets(offsets, where)
+            if isinstance(offsets, _engine.Marked):
+                offsets, flags = offsets.offsets, _MARKED
+        return self._run(_SEGMENTS, x, [axis], offsets, flags)
+
+    def _whole(self, x, lengths, *, time_axis, batch_axis, out):
+        """Whole axes of some entries of a batch, which are as many sequences."""
+        return self.reverse_sequence(x, lengths, time_axis=time_axis, batch_axis=batch_axis)
 
     def _open(self):
         if not self._handle:
