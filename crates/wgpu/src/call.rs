@@ -101,10 +101,30 @@ impl Gpu {
         Ok(())
     }
 
-    /// Runs a prepared call. Its errors name the operator and the index of a wrong length.
+    /// Runs a prepared call: if `src` and `dst` are the same view, in place. What it reverses is looked
+    /// up in its table, if it has one. Its errors name the operator and the index of a wrong length.
     ///
     /// `lengths` are those of the call, where the device can read them; `None` takes the call's
-    /// own, which are then in host memory.
+    /// own, which are then in host memory. Those of a call with a mask have it in them: a length is 0
+    /// where a sequence stays, and offsets are
+    /// [marked](retrograde::ReverseSegments::marked).
+    ///
+    /// ```
+    /// use retrograde::prelude::*;
+    /// use retrograde::{DType, Layout, Table};
+    /// use retrograde_wgpu::{Gpu, View};
+    ///
+    /// # pollster::block_on(async {
+    /// # let Ok(gpu) = Gpu::new().await else { return Ok(()) };
+    /// let letters = Layout::dense(DType::U8, &[11])?;
+    /// let reads = ReverseSegments::along(0).offsets(&[0, 4, 7, 11]).where_(&[true, false, true]);
+    /// let complement = reads.table(&Table::dna()).prepare(&letters, &letters)?;
+    /// let memory = gpu.upload(b"AACGTTTGCCA")?;
+    /// gpu.run(&complement, View::whole(&memory), None, View::whole(&memory))?;
+    /// assert_eq!(gpu.download(&memory, 0..11).await?, b"CGTTTTTTGGC");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
     pub fn run(
         &self,
         prepared: &Prepared<'_>,
@@ -116,8 +136,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// What [`run`](Self::run) would submit, for an encoder of the caller's. If `src` and `dst` are
-    /// the same view, in place.
+    /// What [`run`](Self::run) would submit, for an encoder of the caller's.
     pub fn bind_prepared(
         &self,
         prepared: &Prepared<'_>,

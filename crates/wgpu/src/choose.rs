@@ -231,6 +231,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_looked_up_in_place_is_exchanged_or_copied_first_even_if_it_stays() {
+        let in_place = |shape: &[usize], axes: &[i64]| {
+            let layout = Layout::dense(DType::U8, shape).unwrap();
+            let plan = Reverse::axes(axes.to_vec()).plan(&layout, &layout).unwrap();
+            let shape = Shape { looks_up: true, ..Shape::of(&plan) };
+            choose_in_place(&plan, shape, Where::IN_PLACE, true).0.to_string()
+        };
+        assert_eq!(in_place(&[3, 8], &[1]), "exchange, rows backward, looked up");
+        assert_eq!(in_place(&[3, 6], &[1]), "copy, then gather, rows backward, looked up");
+        assert_eq!(in_place(&[3, 8], &[]), "exchange, units, looked up");
+        assert_eq!(in_place(&[3, 6], &[]), "copy, then gather, units, looked up");
+        assert_eq!(in_place(&[0, 6], &[]), "nothing to do");
+    }
+
+    #[test]
     fn rows_are_found_once_where_they_have_lengths_or_share_many_words() {
         let flip = |dtype, shape: &[usize]| {
             let layout = Layout::dense(dtype, shape).unwrap();

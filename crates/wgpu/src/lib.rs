@@ -2,7 +2,8 @@
 //!
 //! Every plan runs, out of place and in place: elements of any width, including packed ones, any
 //! rank and strides, at any byte of a buffer. The device, queue and buffers are the caller's
-//! ([`Gpu::from_device`]) or ours ([`Gpu::new`]). Nothing waits for the device but [`Gpu::check`],
+//! ([`Gpu::from_device`]) or ours ([`Gpu::new`]). Prepared calls may have masks and tables
+//! ([`Gpu::run`]). Nothing waits for the device but [`Gpu::check`],
 //! [`Gpu::read`] and [`Gpu::download`], which are asynchronous, so that all of it works in a
 //! browser too.
 
