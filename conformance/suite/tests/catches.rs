@@ -7,10 +7,13 @@ use retrograde_suite::random::Draw;
 use retrograde_suite::runner::{Share, Tally};
 use retrograde_suite::{examples, random};
 
+/// A call from an input to an output.
+type Apart = fn(&Case, &[u8], &mut [u8]) -> Outcome;
+
 /// The CPU backend with one change.
 struct Wrong {
     name: &'static str,
-    apart: fn(&Case, &[u8], &mut [u8]) -> Outcome,
+    apart: Apart,
     in_place: fn(&Case, &mut [u8]) -> Outcome,
 }
 
@@ -164,7 +167,7 @@ fn what_is_skipped_is_counted_and_printed() {
 
 #[test]
 fn passing_over_a_table_or_a_mask_is_caught() {
-    let simple: [fn(&Case, &[u8], &mut [u8]) -> Outcome; 2] = [
+    let simple: [Apart; 2] = [
         |case, input, output| match &case.operation {
             Operation::LookUp { of, .. } => {
                 let without = Case { operation: (**of).clone(), ..case.clone() };

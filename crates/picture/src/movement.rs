@@ -172,10 +172,10 @@ impl Movement {
         if let Movement::Axes(axes) = self {
             axes.iter().for_each(|&axis| origin[axis] = shape[axis] - 1 - index[axis]);
         }
-        if let Movement::Segments { axis, offsets } = self {
-            if let Some(at) = self.segment(index) {
-                origin[*axis] = offsets[at] + offsets[at + 1] - 1 - index[*axis];
-            }
+        if let Movement::Segments { axis, offsets } = self
+            && let Some(at) = self.segment(index)
+        {
+            origin[*axis] = offsets[at] + offsets[at + 1] - 1 - index[*axis];
         }
         if let Movement::Orient { axes: [rows, columns], transposes, flips, .. } = *self {
             let sizes = self.result_shape(shape);

@@ -171,7 +171,6 @@ unsafe extern "C" fn team(context: *mut c_void, parts: usize, part: Part, job: *
     miri,
     ignore = "a call that is large enough for two threads takes more than six minutes"
 )]
-
 fn callers_lend_threads() {
     let shape = [64, 1 << 16];
     let rows = tensor(RETROGRADE_U8, &shape);

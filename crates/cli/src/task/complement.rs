@@ -42,7 +42,7 @@ pub(super) fn check_letters(
 ) -> Result<()> {
     let (shape, strides) = (input.shape(), input.grain_strides());
     let (axis, segments) = match movement {
-        Movement::Axes(axes) => (axes[0], vec![0..shape[axes[0]]]),
+        Movement::Axes(axes) => (axes[0], std::iter::once(0..shape[axes[0]]).collect()),
         Movement::Segments { axis, offsets } => {
             let segments = offsets.windows(2).map(|pair| pair[0]..pair[1]).enumerate();
             let chosen = segments.filter(|(at, _)| has(*at));

@@ -73,6 +73,11 @@ fn agrees(folder: &TempDir, x: &NpyArray, words: &[&str], expected: &[u8]) {
     }
 }
 
+/// The one range that is reversed of a lane.
+fn only(range: Range<usize>) -> Vec<Range<usize>> {
+    vec![range]
+}
+
 /// Calls on a tensor of this shape, without the mask, and what is reversed of each lane of entry `at`
 /// of the mask.
 #[expect(clippy::type_complexity)]
@@ -152,7 +157,7 @@ fn masks_of_lanes_have_the_axis_or_not() {
     let header = "{'descr': '|b1', 'fortran_order': True, 'shape': (2, 3), }";
     fs::write(folder.path().join("columns.npy"), raw(header, &[1, 1, 0, 1, 0, 0])).unwrap();
     let expected = naive(&data, &shape, 1, &same(), |at| {
-        if mask[at[0] * 3 + at[2]] == 1 { vec![0..3] } else { vec![] }
+        if mask[at[0] * 3 + at[2]] == 1 { only(0..3) } else { vec![] }
     });
     let x = array("|u1", &shape, data);
     for given in ["with.npy", "without.npy", "columns.npy", "true,0,False,1,TRUE,0"] {
@@ -166,8 +171,8 @@ fn masks_of_lanes_have_the_axis_or_not() {
 fn neighbouring_axes_are_reversed_where_a_mask_says() {
     let (data, shape) = (bytes(60), [3, 4, 5]);
     let folder = tempfile::tempdir().unwrap();
-    let once = naive(&data, &shape, 1, &same(), |at| if at[0] == 1 { vec![] } else { vec![0..4] });
-    let twice = naive(&once, &shape, 2, &same(), |at| if at[0] == 1 { vec![] } else { vec![0..5] });
+    let once = naive(&data, &shape, 1, &same(), |at| if at[0] == 1 { vec![] } else { only(0..4) });
+    let twice = naive(&once, &shape, 2, &same(), |at| if at[0] == 1 { vec![] } else { only(0..5) });
     let x = array("|u1", &shape, data);
     agrees(&folder, &x, &["reverse", "--axes=1,2", "--where=1,0,1"], &twice);
 }
@@ -193,7 +198,7 @@ fn tables_are_names_and_files_of_every_kind() {
         let lookup = format!("--table={name}");
         for descr in ["|u1", "|i1", "|S1"] {
             let x = array(descr, &shape, data.iter().copied());
-            let expected = naive(&data, &shape, 1, &table, |_| vec![0..10]);
+            let expected = naive(&data, &shape, 1, &table, |_| only(0..10));
             agrees(&folder, &x, &["reverse", "--axes=1", &lookup], &expected);
             // No axis: everything is looked up and keeps its place.
             let expected: Vec<u8> = data.iter().map(|&byte| table[usize::from(byte)]).collect();
@@ -228,8 +233,8 @@ fn tables_of_packed_elements() {
         };
         fs::write(at("t.bin"), &entries).unwrap();
         let expected = naive(&elements, &[count], 0, &entries, |at| match at[0] {
-            0..9 => vec![0..9],
-            20..33 => vec![20..33],
+            0..9 => only(0..9),
+            20..33 => only(20..33),
             _ => vec![],
         });
         let (dtype, shape) = ("--dtype", format!("--shape={count}"));
@@ -253,14 +258,14 @@ fn reverse_complement_is_a_reversal_with_a_table() {
     let (data, shape) = (bytes(44), [4, 11]);
     type Ranges = fn(&[usize]) -> Vec<Range<usize>>;
     let cases: &[(&[&str], usize, Ranges)] = &[
-        (&[], 1, |_| vec![0..11]),
-        (&["--axis=0"], 0, |_| vec![0..4]),
-        (&["--lengths=11,0,3,7"], 1, |at| vec![0..[11, 0, 3, 7][at[0]]]),
-        (&["--where=0,1,1,0"], 1, |at| if at[0] % 3 == 0 { vec![] } else { vec![0..11] }),
-        (&["--lengths=99,5,3,7", "--where=0,1,true,0"], 1, |at| vec![0..[0, 5, 3, 0][at[0]]]),
+        (&[], 1, |_| only(0..11)),
+        (&["--axis=0"], 0, |_| only(0..4)),
+        (&["--lengths=11,0,3,7"], 1, |at| only(0..[11, 0, 3, 7][at[0]])),
+        (&["--where=0,1,1,0"], 1, |at| if at[0] % 3 == 0 { vec![] } else { only(0..11) }),
+        (&["--lengths=99,5,3,7", "--where=0,1,true,0"], 1, |at| only(0..[0, 5, 3, 0][at[0]])),
         (&["--offsets=0,4,9"], 1, |_| vec![0..4, 4..9]),
-        (&["--offsets=0,4,9", "--where=0,1"], 1, |_| vec![4..9]),
-        (&["--offsets=0,1,4", "--axis=-2", "--where=1,0"], 0, |_| vec![0..1]),
+        (&["--offsets=0,4,9", "--where=0,1"], 1, |_| only(4..9)),
+        (&["--offsets=0,1,4", "--axis=-2", "--where=1,0"], 0, |_| only(0..1)),
     ];
     for (words, axis, ranges) in cases {
         for (rna, descr) in [(false, "|S1"), (true, "|u1")] {
