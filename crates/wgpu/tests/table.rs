@@ -4,8 +4,8 @@
 //! Without an adapter, every test prints that it was skipped.
 
 use retrograde::{
-    Align, DType, Error as CallError, ExecuteError, Layout, LengthsOperator, Prepared, Reversal,
-    Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Table, Tail,
+    Align, DType, Error as CallError, ExecuteError, Layout, Prepared, Reversal, Reverse,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Table, Tail,
 };
 use retrograde_wgpu::{Error, Gpu, GpuLengths, View};
 use std::future::Future;
