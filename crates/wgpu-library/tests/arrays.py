@@ -68,8 +68,10 @@ def main():
         checked += 4
         some = np.array([True, False, False, True, True])
         assert (gpu.reverse_sequence(x, lengths, where=some) == np.where(some, rows, x)).all()
-        assert (gpu.reverse_subsequences(x, lengths[None], axis=0, where=some[None]) == np.where(some, rows, x)).all()
-        assert (gpu.reverse_segments(x, [0, 2, 5], where=[False, True]) == np.concatenate([x[:2], x[2:5][::-1], x[5:]])).all()
+        expected = np.where(some, rows, x)
+        assert (gpu.reverse_subsequences(x, lengths[None], axis=0, where=some[None]) == expected).all()
+        segments = np.concatenate([x[:2], x[2:5][::-1], x[5:]])
+        assert (gpu.reverse_segments(x, [0, 2, 5], where=[False, True]) == segments).all()
         assert (gpu.reverse(x, 0, where=some, batch_axis=1) == np.where(some, x[::-1], x)).all()
         planes = np.arange(24, dtype="u1").reshape(3, 2, 4)
         turned = np.stack([planes[0], planes[1][::-1, ::-1], planes[2]])
