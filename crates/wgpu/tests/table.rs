@@ -5,7 +5,7 @@
 
 use retrograde::{
     Align, DType, Error as CallError, ExecuteError, Layout, Prepared, Reversal, Reverse,
-    ReverseSegments, ReverseSequence, ReverseSubsequences, Table, Tail,
+    ReverseSegments, ReverseSequence, Table, Tail,
 };
 use retrograde_wgpu::{Error, Gpu, GpuLengths, View};
 use std::future::Future;
@@ -158,29 +158,33 @@ fn of_sequences_only_what_is_reversed_is_looked_up() {
     });
 }
 
+/// Columns go through a temporary buffer, and vectors of words are exchanged.
 #[test]
-fn columns_of_lanes_are_looked_up_up_to_their_lengths() {
+fn sequences_along_the_outer_axis_are_looked_up_to_their_lengths() {
     on_gpus(async |gpu| {
         let table = Table::bytes(&entries());
-        for (steps, lanes) in [(64, 128), (33, 36), (20, 7)] {
-            let layout = Layout::dense(DType::U8, &[steps, lanes]).unwrap();
+        for (steps, lanes, unit) in [(64, 128, 1), (33, 36, 1), (20, 7, 1), (9, 5, 3), (9, 5, 8)] {
+            let layout = Layout::dense(DType::U8, &[steps, lanes, unit]).unwrap();
             let lengths: Vec<i32> =
                 (0..lanes).map(|lane| (lane * 11 % (steps + 1)) as i32).collect();
             let mask: Vec<bool> = (0..lanes).map(|lane| lane % 5 != 2).collect();
-            let bound = ReverseSubsequences::along(0).lengths(&lengths).where_(&mask);
+            let bound = ReverseSequence::new().lengths(&lengths).where_(&mask);
             let prepared = bound.table(&table).prepare(&layout, &layout)?;
             let naive = |bytes: &mut [u8]| {
+                let old = bytes.to_vec();
                 for lane in (0..lanes).filter(|&lane| mask[lane]) {
                     let len = lengths[lane] as usize;
-                    let mut column: Vec<u8> = (0..len).map(|at| bytes[at * lanes + lane]).collect();
-                    complement(&mut column);
-                    column
-                        .iter()
-                        .enumerate()
-                        .for_each(|(at, &byte)| bytes[at * lanes + lane] = byte);
+                    for step in 0..len {
+                        let vector = |step: usize| (step * lanes + lane) * unit;
+                        let (to, from) = (vector(step), vector(len - 1 - step));
+                        let moved = &mut bytes[to..to + unit];
+                        moved.copy_from_slice(&old[from..from + unit]);
+                        look_up(moved);
+                    }
                 }
             };
-            agrees(&gpu, &format!("[{steps}, {lanes}]"), &prepared, steps * lanes, naive).await?;
+            let what = format!("[{steps}, {lanes}, {unit}]");
+            agrees(&gpu, &what, &prepared, layout.byte_len(), naive).await?;
         }
         Ok(())
     });

@@ -199,7 +199,7 @@ class Gpu:
         tail: Tail = "keep",
         where: Where | None = None,
     ) -> np.ndarray[Any, Any]:
-        """Every lane along ``axis`` reversed up to its own length, and those for which ``where`` is false not at all."""
+        """Every lane along ``axis`` reversed up to its own length; those for which ``where`` is false stay."""
         flags = _flags(policy, align, tail)
         if where is not None:
             lengths = _where.lengths("ReverseSubsequences", lengths, where, tail, axis)
