@@ -1,6 +1,6 @@
 //! Tensors of the host, streamed through the device piece by piece.
 
-use crate::call::Moved;
+use crate::binder::Moved;
 use crate::device::Gpu;
 use crate::error::Error;
 use crate::view::{GpuLengths, View};

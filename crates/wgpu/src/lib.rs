@@ -31,6 +31,10 @@ pub use source::SOURCE;
 
 // What needs wgpu. Without the feature `device`, plans become dispatches for others to run.
 #[cfg(feature = "device")]
+mod binder;
+#[cfg(feature = "device")]
+mod bound;
+#[cfg(feature = "device")]
 mod buffers;
 #[cfg(feature = "device")]
 mod call;
@@ -50,7 +54,7 @@ mod report;
 mod view;
 
 #[cfg(feature = "device")]
-pub use call::Bound;
+pub use bound::Bound;
 #[cfg(feature = "device")]
 pub use device::{Gpu, Options};
 #[cfg(feature = "device")]
