@@ -114,6 +114,17 @@ mod tests {
         root
     }
 
+    /// Whether the kernel, or an emulator in its place, has the call that follows no links.
+    fn follows_no_links(folder: &Path) -> bool {
+        use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+        let opened =
+            openat2(CWD, folder, OFlags::RDONLY, Mode::empty(), ResolveFlags::empty()).is_ok();
+        if !opened {
+            println!("skipped: no openat2 here");
+        }
+        opened
+    }
+
     fn content(found: &Found) -> Result<String, Refusal> {
         let mut text = String::new();
         found.open()?.read_to_string(&mut text)?;
@@ -142,6 +153,9 @@ mod tests {
     #[test]
     fn a_link_that_takes_the_place_of_a_file_is_not_followed() {
         let root = folders();
+        if !follows_no_links(root.path()) {
+            return;
+        }
         let (models, data) = (root.path().join("models"), root.path().join("models/data"));
         let found = Found::of(&models, Path::new("data/w")).unwrap();
         fs::remove_file(data.join("w")).unwrap();
@@ -161,6 +175,9 @@ mod tests {
     #[test]
     fn links_that_change_all_the_time_never_lead_out() {
         let root = folders();
+        if !follows_no_links(root.path()) {
+            return;
+        }
         let (models, data) = (root.path().join("models"), root.path().join("models/data"));
         let link = root.path().join("link");
         symlink("../secret", &link).unwrap();

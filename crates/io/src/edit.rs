@@ -7,6 +7,7 @@ use crate::identity::FileId;
 use crate::map::Registered;
 use crate::open::{Opening, open};
 use crate::save::{Saving, has_no_locks, refuse_read_only};
+use crate::unlocking::Unlocking;
 use memmap2::MmapMut;
 use retrograde::Layout;
 use std::fs::{File, TryLockError};
@@ -22,7 +23,7 @@ pub struct Edit {
     // gone.
     _registered: Registered,
     /// Holds the lock.
-    _file: File,
+    _file: Unlocking,
     location: Location,
     element: ElementType,
     layout: Layout,
@@ -72,10 +73,11 @@ impl Edit {
             Err(TryLockError::Error(error)) => return Err(failed(error)),
             Ok(()) => {}
         }
+        let file = Unlocking(file);
         // SAFETY: the memory is bytes of any value. A process that writes to the file meanwhile
         // (the lock excludes only other edits) changes what is read; one that truncates it stops
         // this process with a signal.
-        let memory = unsafe { MmapMut::map_mut(&file) }.map_err(failed)?;
+        let memory = unsafe { MmapMut::map_mut(&*file) }.map_err(failed)?;
         // The data of both formats is the end of the file.
         let start = memory.len().checked_sub(tensor.layout().byte_len()).ok_or_else(changed)?;
         let (element, layout) = (tensor.element_type().clone(), tensor.layout().clone());
@@ -120,6 +122,23 @@ mod tests {
     use crate::racing::while_exchanged;
     use retrograde::DType;
     use std::fs;
+
+    /// As a process has them that another thread forks meanwhile.
+    #[test]
+    fn copies_of_descriptors_keep_no_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.bin");
+        fs::write(&path, [1]).unwrap();
+        let opening =
+            Opening { dtype: Some(DType::U8), shape: Some(vec![1]), ..Opening::default() };
+        let edit = || Edit::open(&Location::file(path.clone()), &opening, &Saving::default());
+        let first = edit().unwrap();
+        let copy = first._file.try_clone().unwrap();
+        assert!(matches!(edit().unwrap_err(), Error::Locked { .. }));
+        drop(first);
+        edit().unwrap();
+        drop(copy);
+    }
 
     #[test]
     fn a_file_that_takes_the_name_meanwhile_is_not_edited() {

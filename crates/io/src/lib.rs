@@ -56,6 +56,7 @@ mod spool;
 mod strings;
 mod tensor;
 mod text;
+mod unlocking;
 mod value;
 mod words;
 

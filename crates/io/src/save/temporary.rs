@@ -4,6 +4,7 @@
 //! A temporary name belongs to a process for as long as the process holds the file's lock. Unlocked
 //! files with such names are left over from processes that died, and are removed.
 
+use crate::unlocking::Unlocking;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ const MOST_ENTRIES: usize = 1 << 16;
 /// A file without its final name.
 #[derive(Debug)]
 pub(super) struct Temporary {
-    pub(super) file: File,
+    pub(super) file: Unlocking,
     folder: PathBuf,
     /// Removed on drop.
     name: Option<TempPath>,
@@ -30,10 +31,11 @@ impl Temporary {
         remove_left_over(folder);
         let folder = folder.to_owned();
         if let Some(file) = nameless(&folder, private)? {
-            return Ok(Temporary { file, folder, name: None });
+            return Ok(Temporary { file: Unlocking(file), folder, name: None });
         }
         loop {
             let (file, name) = named(&folder, private)?.into_parts();
+            let file = Unlocking(file);
             if owned(&file, &name)? {
                 return Ok(Temporary { file, folder, name: Some(name) });
             }

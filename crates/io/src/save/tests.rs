@@ -57,6 +57,22 @@ fn a_file_has_no_name_before_it_is_complete() {
     assert_eq!(fs::read(folder.path().join("x")).unwrap(), b"new");
 }
 
+/// As a process has them that another thread forks meanwhile.
+#[cfg(unix)]
+#[test]
+fn copies_of_descriptors_keep_no_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x");
+    for name in ["new", "its successor"] {
+        let pending = Pending::new(path.clone(), path.exists()).unwrap();
+        pending.file().write_all(name.as_bytes()).unwrap();
+        let copy = pending.file().try_clone().unwrap();
+        pending.finish().unwrap();
+        File::open(&path).unwrap().try_lock().unwrap();
+        drop(copy);
+    }
+}
+
 #[test]
 fn names_are_given_together() {
     let folder = tempfile::tempdir().unwrap();
