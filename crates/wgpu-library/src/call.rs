@@ -1,8 +1,8 @@
 //! One call as a C struct, and as an operator of the engine.
 
 use retrograde::{
-    Align, DType, Layout, LengthPolicy, Reversal, Reverse, ReverseSegments, ReverseSequence,
-    ReverseSubsequences, Tail, TensorRef,
+    Align, DType, Layout, LengthPolicy, Orient, Orientation, Reversal, Reverse, ReverseSegments,
+    ReverseSequence, ReverseSubsequences, Tail, TensorRef,
 };
 use retrograde_wgpu::{Error, Gpu};
 
@@ -34,7 +34,7 @@ impl Status {
 #[repr(C)]
 #[derive(Debug)]
 pub struct Call {
-    /// 0: `Reverse`; 1: `ReverseSequence`; 2: `ReverseSubsequences`; 3: `ReverseSegments`.
+    /// 0: `Reverse`; 1: `ReverseSequence`; 2: `ReverseSubsequences`; 3: `ReverseSegments`; 4: `Orient`.
     pub operator: u32,
     /// Bytes of an element.
     pub width: u32,
@@ -44,7 +44,8 @@ pub struct Call {
     pub rank: usize,
     /// Its sizes.
     pub shape: *const usize,
-    /// Number of axes: any for `Reverse`, time and batch for `ReverseSequence`, one for the others.
+    /// Number of axes: any for `Reverse`, time and batch for `ReverseSequence`, rows and columns for
+    /// `Orient`, one for the others.
     pub axis_count: usize,
     /// The axes.
     pub axes: *const i64,
@@ -55,7 +56,8 @@ pub struct Call {
     /// The lengths or offsets.
     pub lengths: *const i64,
     /// Bits: 1, lengths beyond the axis are clamped; 2, sequences are at the end of the axis; 4,
-    /// what is beyond a length becomes zero; 8, offsets are marked (`ReverseSegments::marked`).
+    /// what is beyond a length becomes zero; 8, offsets are marked (`ReverseSegments::marked`). For
+    /// `Orient`, the EXIF number.
     pub flags: u32,
 }
 
@@ -91,7 +93,9 @@ impl Call {
         let tail = if has(4) { Tail::Zero } else { Tail::Keep };
         let axis = |at: usize| axes.get(at).copied().unwrap_or(0);
         let mut run = |operator: &dyn Reversal<'_>| -> Result<(), Error> {
-            let prepared = operator.prepare(&layout, &layout)?;
+            let turned = operator.output_shape(shape)?;
+            let result = Layout::dense(layout.dtype(), &turned).map_err(retrograde::Error::from)?;
+            let prepared = operator.prepare(&layout, &result)?;
             pollster::block_on(gpu.reverse_prepared(&prepared, input, output))
         };
         match self.operator {
@@ -106,10 +110,15 @@ impl Call {
                 let operator = operator.policy(policy).align(align).tail(tail);
                 run(&operator.lengths(lengths()?))
             }
-            _ => {
+            3 => {
                 let operator = ReverseSegments::along(axis(0));
                 let operator = if has(8) { operator.marked() } else { operator };
                 run(&operator.offsets(lengths()?))
+            }
+            _ => {
+                let orientation = Orientation::from_exif(self.flags.into());
+                let orientation = orientation.map_err(retrograde::Error::from)?;
+                run(&Orient::new(orientation).axes(axis(0), axis(1)))
             }
         }
     }

@@ -68,7 +68,7 @@ pub unsafe extern "C" fn retrograde_wgpu_name(gpu: *const Gpu) -> *const c_char 
     retrograde_wgpu_message()
 }
 
-/// Reverses an array into another of the same shape; both are `call.bytes` long.
+/// Reverses an array into another; both are `call.bytes` long.
 ///
 /// # Safety
 /// `gpu` is open, every pointer of `call` is valid for as many values as it says, and `input` and

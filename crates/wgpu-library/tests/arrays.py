@@ -73,6 +73,14 @@ def main():
         segments = np.concatenate([x[:2], x[2:5][::-1], x[5:]])
         assert (gpu.reverse_segments(x, [0, 2, 5], where=[False, True]) == segments).all()
         assert (gpu.reverse(x, 0, where=some, batch_axis=1) == np.where(some, x[::-1], x)).all()
+        for number, turned in enumerate(
+            [x, x[:, ::-1], x[::-1, ::-1], x[::-1], x.T, np.rot90(x, 3), np.rot90(x, 2).T, np.rot90(x)], 1
+        ):
+            assert np.array_equal(gpu.orient(x, number), turned), number
+        images = np.arange(24, dtype="u1").reshape(3, 2, 4)
+        assert np.array_equal(gpu.orient(images, "rot90", axes=(1, -1)), np.rot90(images, axes=(1, 2)))
+        raises(ValueError, "orientation is 9, expected 1 to 8", gpu.orient, x, 9)
+        checked += 10
         planes = np.arange(24, dtype="u1").reshape(3, 2, 4)
         turned = np.stack([planes[0], planes[1][::-1, ::-1], planes[2]])
         assert (gpu.reverse(planes, [1, 2], where=[False, True, False]) == turned).all()

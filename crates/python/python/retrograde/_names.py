@@ -49,8 +49,14 @@ def rot90(rank, k=1, axes=(0, 1)):
 
 
 def orient(rank, orientation, axes=None):
+    number, plane = upright(rank, orientation, axes)
+    return _oriented(number, *plane)
+
+
+def upright(rank, orientation, axes=None):
+    """The EXIF number of an orientation, and the axes of rows and columns."""
     plane = _plane("orient", rank, (0, 1) if axes is None else axes)
-    return _oriented(_number("orientation", orientation), *plane)
+    return _number("orientation", orientation), plane
 
 
 def orient_into(rank, orientation, axes, in_place):

@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _engine, _where
+from . import _engine, _names, _where
 from ._hints import sequence_axes
 from ._lengths import array_of, counted
-from ._typing import Align, Policy, Tail, Where
+from ._typing import Align, Orientation, Policy, Tail, Where
 
 __all__ = ["Gpu", "is_available", "library_path"]
 
 _VERSION = 2
 _INVALID, _NO_DEVICE = 1, 2
-_REVERSE, _SEQUENCE, _SUBSEQUENCES, _SEGMENTS = range(4)
+_REVERSE, _SEQUENCE, _SUBSEQUENCES, _SEGMENTS, _ORIENT = range(5)
 #: What errors call an operator, and the argument that counts.
 _COUNTS = {
     _SEQUENCE: ("ReverseSequence", "lengths"),
@@ -217,6 +217,14 @@ class Gpu:
                 offsets, flags = offsets.offsets, _MARKED
         return self._run(_SEGMENTS, x, [axis], offsets, flags)
 
+    def orient(
+        self, x: ArrayLike, orientation: Orientation, *, axes: tuple[int, int] = (0, 1)
+    ) -> np.ndarray[Any, Any]:
+        """An image upright: as ``retrograde.orient``."""
+        number, plane = _names.upright(np.ndim(x), orientation, axes)
+        _, swapped = _names.orient(np.ndim(x), number, plane)
+        return self._run(_ORIENT, x, plane, None, number, swapped)
+
     def _whole(self, x, lengths, *, time_axis, batch_axis, out):
         """Whole axes of some entries of a batch, which are as many sequences."""
         return self.reverse_sequence(x, lengths, time_axis=time_axis, batch_axis=batch_axis)
@@ -226,7 +234,7 @@ class Gpu:
             raise ValueError("the adapter is closed")
         return self._handle
 
-    def _run(self, operator, x, axes, lengths, flags):
+    def _run(self, operator, x, axes, lengths, flags, swapped=None):
         # Everything is converted before anything is described: any of it may run Python code, which may resize ``x``.
         axes = [int(axis) for axis in axes]
         if lengths is not None:
@@ -235,7 +243,7 @@ class Gpu:
         if x.dtype.hasobject:
             raise TypeError(f"x has dtype {x.dtype}: objects cannot be on a device")
         dense = x if x.flags.c_contiguous else np.ascontiguousarray(x)
-        result = np.empty(x.shape, x.dtype)
+        result = np.empty((x if swapped is None else x.swapaxes(*swapped)).shape, x.dtype)
         sizes = () if lengths is None else lengths.shape
         call = _Call(
             operator=operator,
