@@ -88,9 +88,13 @@ impl Elements {
 #[test]
 fn what_is_reversed_is_looked_up() {
     let mut dice = Dice(11);
-    for round in 0..if cfg!(miri) { 6 } else { 90 } {
+    let (rounds, most, segments) = match cfg!(miri) {
+        true => (6, [1, 12, 40], [3, 10, 30]),
+        false => (90, [1, 30, 700], [3, 50, 1500]),
+    };
+    for round in 0..rounds {
         let bits = [8, 8, 4, 2][round % 4];
-        let (rows, len) = (dice.below(12), 1 + dice.below([1, 30, 700][round % 3]));
+        let (rows, len) = (dice.below(12), 1 + dice.below(most[round % 3]));
         let (elements, shape) = (Elements::draw(&mut dice, bits, rows * len), [rows, len]);
         let lengths: Vec<i64> = (0..rows).map(|_| dice.below(len + 1) as i64).collect();
         let length = |row: usize| lengths[row] as usize;
@@ -122,7 +126,7 @@ fn what_is_reversed_is_looked_up() {
         let want = elements.want(|at| first(at).filter(|_| mask[at / len]));
         elements.same(&batch.lengths(&lengths).where_(&mask), &shape, &want);
 
-        let count = dice.below([3, 50, 1500][round % 3]);
+        let count = dice.below(segments[round % 3]);
         let total = rows * len;
         let mut offsets: Vec<usize> = (0..count).map(|_| dice.below(total + 1)).collect();
         offsets.sort_unstable();
@@ -159,8 +163,8 @@ fn elements_that_keep_their_place_are_looked_up_too() {
 
 #[test]
 fn a_prepared_call_and_its_pieces_look_up() {
-    let most = if cfg!(miri) { 3_000 } else { 100_000 };
-    for shape in [[most, 1], [most + 1, 1], [5, 1], [3, most], [1, most], [7, 999]] {
+    let (most, some) = if cfg!(miri) { (1_200, 250) } else { (100_000, 999) };
+    for shape in [[most, 1], [most + 1, 1], [5, 1], [3, most], [1, most], [7, some]] {
         looks_up_in_pieces(&shape);
     }
 }
