@@ -78,8 +78,8 @@ fn batches_are_their_images() {
     let tall = [Rot90, Transverse, Rot270, Transpose, Transpose];
     for threads in [1, 3] {
         cpu::with_threads(threads, || {
-            for dtype in [DType::U8, DType::F16, DType::Bytes(3), DType::C128, DType::U4, DType::U1]
-            {
+            let all = [DType::U8, DType::F16, DType::Bytes(3), DType::C128, DType::U4, DType::U1];
+            for dtype in all.into_iter().step_by(if cfg!(miri) { 4 } else { 1 }) {
                 for each in [&flat[..], &tall, &[]] {
                     check(each, dtype, &[3, 5], 0, [1, 2]);
                     check(each, dtype, &[3, 5, 2], 3, [0, 1]);
