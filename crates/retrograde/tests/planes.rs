@@ -98,7 +98,8 @@ fn planes() {
 fn short_rows() {
     for width in [1, 2, 4, 8] {
         for len in 2..=16 / width + 1 {
-            for rows in [1, 31, 32, 33, 257, if cfg!(miri) { 50 } else { 20_000 }] {
+            let many = if cfg!(miri) { &[33][..] } else { &[1, 31, 32, 33, 257, 20_000] };
+            for &rows in many {
                 let (dtype, shape) = (DType::Bytes(width), [rows, len]);
                 let layout = Layout::dense(dtype, &shape).unwrap();
                 let x: Vec<u8> =
