@@ -1,8 +1,8 @@
 //! The CUDA backend under test. Calls are batched: one copy to the device, all their launches on a
 //! stream, one copy back. Lengths are on the device, and sometimes on the host.
 
-use crate::backend::{Backend, Call, Outcome, plan_of, run_as_batch, tensor};
-use crate::case::{Case, CaseLengths};
+use crate::backend::{Backend, Call, Outcome, layout, run_as_batch, with_operator};
+use crate::case::{Case, Operation};
 use retrograde_cuda::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef, Reports, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -65,10 +65,6 @@ impl Cuda {
     ) -> Result<Outcome, retrograde_cuda::Error> {
         let device = self.device.as_ref().map_err(Clone::clone)?;
         let stream = device.stream()?;
-        let plan = match plan_of(case) {
-            Ok(plan) => plan,
-            Err(error) => return Ok(Outcome::Refused(error.to_string())),
-        };
         let lengths = case.lengths.as_deref();
         let dtype = lengths.map(|lengths| lengths.dtype);
         let lengths = lengths.map(|lengths| DeviceBuffer::from_host(device, &lengths.buffer));
@@ -76,13 +72,13 @@ impl Cuda {
         let lengths = dtype.zip(lengths.as_ref()).map(|(dtype, at)| (dtype, at.view()).into());
         let input = input.map(|input| DeviceBuffer::from_host(device, input)).transpose()?;
         let mut memory = DeviceBuffer::from_host(device, output)?;
-        match &input {
-            Some(input) => stream.execute(&plan, input.view(), lengths, memory.view_mut()),
-            None => stream.execute_in_place(&plan, lengths, memory.view_mut()),
-        }?;
-        stream.check()?;
-        memory.read(0, output)?;
-        Ok(Outcome::Done)
+        let src = input.as_ref().map(DeviceBuffer::view);
+        let outcome = launch(&stream, case, src, lengths, memory.view_mut());
+        if outcome == Outcome::Done {
+            stream.check()?;
+            memory.read(0, output)?;
+        }
+        Ok(outcome)
     }
 
     fn lane(&self, bytes: usize) -> Result<Lane, retrograde_cuda::Error> {
@@ -159,6 +155,14 @@ impl Backend for Cuda {
         self.device.as_ref().err().map(ToString::to_string)
     }
 
+    fn has_masks(&self) -> bool {
+        true
+    }
+
+    fn has_tables(&self) -> bool {
+        true
+    }
+
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
         if !self.tight {
             return run_as_batch(self, case, input, output);
@@ -184,37 +188,59 @@ fn start(
     turn: usize,
     lengths_at: usize,
 ) -> Outcome {
-    let plan = match plan_of(call.case) {
-        Ok(plan) => plan,
-        Err(error) => return Outcome::Refused(error.to_string()),
-    };
     let from = arena.address();
-    let host = turn.is_multiple_of(HOST_LENGTHS);
-    let lengths = match call.case.lengths.as_deref() {
-        None => None,
-        Some(lengths) if host => match tensor(lengths) {
-            Ok(tensor) => Some(CudaLengths::Host((&tensor).into())),
-            Err(error) => return Outcome::Refused(error.to_string()),
-        },
-        Some(CaseLengths { buffer, dtype, .. }) => {
-            // SAFETY: inside the arena, which lives until the stream was synchronized.
-            let view = unsafe { DeviceRef::from_raw(from + lengths_at as u64, buffer.len()) };
-            Some((*dtype, view).into())
-        }
-    };
-    // SAFETY: inside the arena, which lives until the stream was synchronized.
+    let there = call.case.lengths.as_deref().filter(|_| !turn.is_multiple_of(HOST_LENGTHS));
+    let lengths = there.map(|lengths| {
+        let (at, len) = (from + lengths_at as u64, lengths.buffer.len());
+        // SAFETY: inside the arena, which lives until the stream was synchronized.
+        (lengths.dtype, unsafe { DeviceRef::from_raw(at, len) }).into()
+    });
+    // SAFETY: as above.
     let dst = unsafe { DeviceMut::from_raw(from + call.output.start as u64, call.output.len()) };
-    let started = match &call.input {
-        Some(input) => {
-            // SAFETY: as above.
-            let src = unsafe { DeviceRef::from_raw(from + input.start as u64, input.len()) };
-            stream.execute(&plan, src, lengths, dst)
+    let src = call.input.as_ref().map(|input| {
+        // SAFETY: as above.
+        unsafe { DeviceRef::from_raw(from + input.start as u64, input.len()) }
+    });
+    launch(stream, call.case, src, lengths, dst)
+}
+
+/// Launches the operator of a case; without an input, in place. Lengths that are not on the device are
+/// on the host, as are those that were made from a mask.
+fn launch(
+    stream: &Stream,
+    case: &Case,
+    src: Option<DeviceRef<'_>>,
+    lengths: Option<CudaLengths<'_>>,
+    dst: DeviceMut<'_>,
+) -> Outcome {
+    let mut failed = None;
+    let outcome = with_operator(case, |operator| {
+        let prepared = operator.prepare(&layout(&case.input)?, &layout(case.target())?)?;
+        let lengths = lengths.filter(|_| !has_mask(&case.operation));
+        let lengths = lengths.or_else(|| prepared.lengths_memory().map(CudaLengths::Host));
+        let looking_up = prepared.table().map(|table| stream.looking_up(Some(table)));
+        let stream = looking_up.as_ref().unwrap_or(stream);
+        let started = match src {
+            Some(src) => stream.execute(prepared.plan(), src, lengths, dst),
+            None => stream.execute_in_place(prepared.plan(), lengths, dst),
+        };
+        match started {
+            Ok(()) => Ok(()),
+            Err(retrograde_cuda::Error::Execute(error)) => Err(prepared.explain(error)),
+            Err(error) => {
+                failed = Some(Outcome::Refused(error.to_string()));
+                Ok(())
+            }
         }
-        None => stream.execute_in_place(&plan, lengths, dst),
-    };
-    match started {
-        Ok(()) => Outcome::Done,
-        Err(error) => outcome_of(call.case, error),
+    });
+    failed.unwrap_or(outcome)
+}
+
+/// Whether an operation has a mask, under a table or not.
+fn has_mask(operation: &Operation) -> bool {
+    match operation {
+        Operation::LookUp { of, .. } => has_mask(of),
+        operation => matches!(operation, Operation::Where { .. }),
     }
 }
 

@@ -1,11 +1,9 @@
 //! The CUDA kernels under test without a device: compiled as C++ for the CPU, with the same choice
 //! of kernels and the same arguments. Clusters and asynchronous copies need a device.
 
-use crate::backend::{Backend, Outcome, plan_of};
+use crate::backend::{Backend, Outcome, layout, with_operator};
 use crate::case::Case;
-use crate::cuda::outcome_of;
-use retrograde::LengthsMemory;
-use retrograde_cuda::Simulator;
+use retrograde_cuda::{Error, Simulator};
 
 /// The kernels; if there is a compiler and they do not compile, that is a failure.
 pub struct Simulated {
@@ -44,6 +42,14 @@ impl Backend for Simulated {
         false
     }
 
+    fn has_masks(&self) -> bool {
+        true
+    }
+
+    fn has_tables(&self) -> bool {
+        true
+    }
+
     fn unused(&self) -> Vec<String> {
         self.simulator.as_ref().map(Simulator::unused).unwrap_or_default()
     }
@@ -53,21 +59,24 @@ impl Backend for Simulated {
             Ok(simulator) => simulator,
             Err(reason) => return Outcome::Refused(reason.clone()),
         };
-        let plan = match plan_of(case) {
-            Ok(plan) => plan,
-            Err(error) => return Outcome::Refused(error.to_string()),
-        };
-        let lengths = case
-            .lengths
-            .as_deref()
-            .map(|lengths| LengthsMemory::new(lengths.dtype, &lengths.buffer[..]));
-        let done = match input {
-            Some(input) => simulator.execute(&plan, input, lengths, output),
-            None => simulator.execute_in_place(&plan, lengths, output),
-        };
-        match done {
-            Ok(()) => Outcome::Done,
-            Err(error) => outcome_of(case, error),
-        }
+        let mut failed = None;
+        let outcome = with_operator(case, |operator| {
+            let prepared = operator.prepare(&layout(&case.input)?, &layout(case.target())?)?;
+            let (plan, lengths) = (prepared.plan(), prepared.lengths_memory());
+            let simulator = simulator.looking_up(prepared.table());
+            let done = match input {
+                Some(input) => simulator.execute(plan, input, lengths, output),
+                None => simulator.execute_in_place(plan, lengths, output),
+            };
+            match done {
+                Ok(()) => Ok(()),
+                Err(Error::Execute(error)) => Err(prepared.explain(error)),
+                Err(error) => {
+                    failed = Some(Outcome::Refused(error.to_string()));
+                    Ok(())
+                }
+            }
+        });
+        failed.unwrap_or(outcome)
     }
 }

@@ -44,6 +44,7 @@ const i32 STAGED_SWAP_TILE = 33216;
 const i32 SPREAD = 4;  // Pieces per thread of other tiles of segments
 const i32 STAGED_PIECE = 1024;  // Bytes of a unit of segments that a warp stages at a time
 const i32 STAGED_PIECES = 32;  // Such pieces of a block
+const u32 TABLE_WORDS = 64;  // Words of a table that elements are looked up in
 const u32 TILE_ROW = 128;  // Bytes of the rows of a tile of elements that are smaller than a word
 const u32 TILE_SIDE = 64;  // Rows of a tile of other elements
 const u32 VECTOR_SIDE = 32;  // Rows of a tile of vectors
@@ -99,7 +100,9 @@ struct Lengths {
     u32 kind;  // Log2 of the bytes, and SIGNED and UNALIGNED
     u32 zero;  // Steps beyond a length become zero
     u32 copies;  // A call that stops copies its input
-    u32 unused;
+    // Bits of an offset below its value, which say whether the segment that begins there is
+    // reversed: 1 or 0.
+    u32 marked;
 };
 static_assert(sizeof(Lengths) == 56, "Lengths");
 
@@ -276,6 +279,14 @@ struct Check {
     u32* alarm;  // In host memory, set to 1 when a report gets an error; null if nobody looks
     u32 kind;  // As in Lengths
     u32 offsets;  // They are offsets, not lengths
+    u32 marked;  // As in Lengths
+    u32 unused;
     Loops<MANY> loops;
 };
-static_assert(sizeof(Check) == 2368, "Check");
+static_assert(sizeof(Check) == 2376, "Check");
+
+// What each byte becomes. The second argument of kernels that look elements up.
+struct Table {
+    u32 word[TABLE_WORDS];
+};
+static_assert(sizeof(Table) == 256, "Table");

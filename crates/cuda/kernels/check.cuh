@@ -3,8 +3,9 @@
 #pragma once
 #include "common.cuh"
 
+// Of an offset with a mark, what is above it.
 __device__ __forceinline__ i64 checked_length(const Check& p, u64 ordinal) {
-    return raw_length(p.first + place(p.loops, ordinal).lengths, p.kind);
+    return raw_length(p.first + place(p.loops, ordinal).lengths, p.kind) >> p.marked;
 }
 
 // Whether a length is out of range, or an offset is: the first is 0, and none is smaller than the

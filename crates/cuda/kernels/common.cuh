@@ -79,8 +79,21 @@ __device__ __forceinline__ u64 mirrored(u64 t, u64 length) {
     return t < length ? length - 1 - t : t;
 }
 
-// A segment: the steps from `start` to `end`, reversed, or those behind the last offset, which are
-// kept. Whatever is in memory, it contains the step that it was found for.
+// An offset as a number of steps, without its mark, clamped to the axis whatever is in memory.
+__device__ __forceinline__ u64 offset_at(const Lengths& offsets, u64 number) {
+    const i64 value = raw_length(offsets.first + (i64)number * offsets.step, offsets.kind);
+    if (value < 0 && offsets.kind & SIGNED) return 0;
+    const u64 step = (u64)value >> offsets.marked;
+    return step < offsets.limit ? step : offsets.limit;
+}
+
+// Whether a mask keeps the segment that begins at this offset as it is.
+__device__ __forceinline__ bool stays(const Lengths& offsets, u64 number) {
+    return offsets.marked && !(raw_length(offsets.first + (i64)number * offsets.step, offsets.kind) & 1);
+}
+
+// A segment: the steps from `start` to `end`, reversed, or kept: those behind the last offset, and those
+// that a mask says. Whatever is in memory, it contains the step that it was found for.
 struct Segment {
     u64 start, end;
     bool kept;
@@ -94,16 +107,16 @@ __device__ __forceinline__ Segment segment_of(const Lengths& offsets, u64 t, u64
     u64 high = offsets.count;
     Segment s = {0, offsets.limit, false};
     if (low > 0) {
-        const u64 value = length_at(offsets, (i64)low * offsets.step);
+        const u64 value = offset_at(offsets, low);
         s.start = value < t ? value : t;
     }
 #pragma unroll 1
     while (high - low > 1) {
-        const u64 middle = low + (high - low) / 2, value = length_at(offsets, (i64)middle * offsets.step);
+        const u64 middle = low + (high - low) / 2, value = offset_at(offsets, middle);
         if (value <= t) low = middle, s.start = value;
         else high = middle, s.end = value;
     }
-    s.kept = high == offsets.count;
+    s.kept = high == offsets.count || stays(offsets, low);
     return s;
 }
 

@@ -177,19 +177,26 @@ static void look_for(bool done) { early |= !done; }
 // Sets the range of the input for the next launches.
 extern "C" void set_reach(const u8* begin, const u8* end) { reach_begin = begin, reach_end = end; }
 
+// A kernel, with its second argument if it has one.
 template <typename P>
 struct Kernel {
-    static thread_local void (*function)(P);
+    static thread_local void* function;
     static thread_local const P* params;
-    static void run() { function(*params); }
+    static thread_local const Table* table;
+    static void run() {
+        if (table) ((void (*)(P, Table))function)(*params, *table);
+        else ((void (*)(P))function)(*params);
+    }
 };
-template <typename P> thread_local void (*Kernel<P>::function)(P);
+template <typename P> thread_local void* Kernel<P>::function;
 template <typename P> thread_local const P* Kernel<P>::params;
+template <typename P> thread_local const Table* Kernel<P>::table;
 
 template <typename P>
-static u32 launch(void (*kernel)(P), const P* params, u64 blocks, u32 threads, u32 shared, u32 waits) {
+static u32 launch(void* kernel, const P* params, const Table* table, u64 blocks, u32 threads, u32 shared, u32 waits) {
     Kernel<P>::function = kernel;
     Kernel<P>::params = params;
+    Kernel<P>::table = table;
     strayed = early = false;
     gridDim.x = (u32)blocks;
     blockDim.x = threads;
@@ -199,7 +206,7 @@ static u32 launch(void (*kernel)(P), const P* params, u64 blocks, u32 threads, u
         if (!waits) {
             for (u32 t = 0; t < threads; ++t) {
                 threadIdx.x = t;
-                kernel(*params);
+                Kernel<P>::run();
             }
             continue;
         }
@@ -212,9 +219,10 @@ static u32 launch(void (*kernel)(P), const P* params, u64 blocks, u32 threads, u
     return strayed ? READ_OUTSIDE : KEPT_APART;
 }
 
-#define LAUNCH(NAME, P)                                                                                             \
-    extern "C" u32 launch_##NAME(void (*kernel)(P), const P* params, u64 blocks, u32 threads, u32 shared, u32 waits) { \
-        return launch<P>(kernel, params, blocks, threads, shared, waits);                                           \
+#define LAUNCH(NAME, P)                                                                            \
+    extern "C" u32 launch_##NAME(void* kernel, const P* params, const Table* table, u64 blocks,    \
+                                 u32 threads, u32 shared, u32 waits) {                             \
+        return launch<P>(kernel, params, table, blocks, threads, shared, waits);                   \
     }
 
 LAUNCH(rows, Rows)

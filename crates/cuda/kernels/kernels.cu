@@ -15,5 +15,6 @@
 #include "short.cuh"
 #include "staged.cuh"
 #include "strided.cuh"
+#include "table.cuh"
 #include "tiles.cuh"
 #include "trade.cuh"

@@ -1,4 +1,4 @@
-// Elements of 1, 2 or 4 bits. A thread owns 16 aligned bytes of the output and finds the elements
+// Elements of 1, 2 or 4 bits, and bytes if they are looked up in a table. A thread owns 16 aligned bytes of the output and finds the elements
 // that belong there, so that no byte has two writers, even if several rows share it. If all of them
 // are contiguous in one row, they are loaded as words; otherwise one by one.
 //
@@ -6,13 +6,16 @@
 // the lowest bits.
 #pragma once
 #include "rows.cuh"
+#include "table.cuh"
 
 __device__ __forceinline__ u32 turned(u32 word, bool high_first) {
     return high_first ? __byte_perm(__brev(word), 0, 0x0123) : word;
 }
 
-// The elements of a word in reverse order.
+// The elements of a word in reverse order; bytes only with a table.
+template <bool TABLE = false>
 __device__ __forceinline__ u32 reversed_elements(u32 word, u32 bits_log2) {
+    if (TABLE && bits_log2 == 3) return __byte_perm(word, 0, 0x0123);
     word = __brev(word);
     if (bits_log2 >= 1) word = (word >> 1 & 0x55555555) | (word & 0x55555555) << 1;
     if (bits_log2 >= 2) word = (word >> 2 & 0x33333333) | (word & 0x33333333) << 2;
@@ -46,20 +49,22 @@ __device__ __forceinline__ Found find(const Packed& p, i64 position) {
     return f;
 }
 
-// The element that belongs there; `beyond` if it becomes zero instead. The latest segment is kept in
-// `s`, because the next element is probably in it too. MORE: with segments or zeros, which take more
-// registers.
+// The element that belongs there; `beyond` if it becomes zero instead, `moves` if it is reversed. The
+// latest segment is kept in `s`, because the next element is probably in it too. MORE: with segments or
+// zeros, which take more registers.
 template <bool MORE>
-__device__ __forceinline__ i64 source(const Packed& p, const Found& f, Segment& s, bool& beyond) {
+__device__ __forceinline__ i64 source(const Packed& p, const Found& f, Segment& s, bool& beyond, bool& moves) {
     i64 src = p.src_origin + f.at.src;
-    beyond = false;
+    beyond = false, moves = true;
     if (MORE && p.lengths.count) {
         if (!s.contains(f.at.step)) s = segment_of(p.lengths, f.at.step);
         src += (i64)s.source(f.at.step) * p.loops.axis[p.loops.prefix].src;
+        moves = !s.kept;
     } else if (p.loops.prefix != NONE) {
         const u64 length = length_at(p.lengths, f.at.lengths);
         src += (i64)mirrored(f.at.step, length) * p.loops.axis[p.loops.prefix].src;
-        beyond = MORE && p.lengths.zero && f.at.step >= length;
+        moves = f.at.step < length;
+        beyond = MORE && p.lengths.zero && !moves;
     }
     return src;
 }
@@ -72,7 +77,7 @@ __device__ __forceinline__ u32 shift_in_byte(const Packed& p, i64 position) {
 }
 
 // One byte of the output, element by element.
-template <bool MORE>
+template <bool MORE, bool TABLE>
 __device__ __forceinline__ void put_byte(const Packed& p, i64 byte, Segment& s) {
     const u32 per_byte_log2 = 3 - p.bits_log2, mask = (1u << (1u << p.bits_log2)) - 1;
     const i64 first = byte << per_byte_log2;
@@ -82,9 +87,10 @@ __device__ __forceinline__ void put_byte(const Packed& p, i64 byte, Segment& s) 
         if (position < p.dst_begin || position >= p.dst_end) continue;
         Found f = find(p, position);
         if (!f.covered) continue;
-        bool beyond;
-        i64 from = source<MORE>(p, f, s, beyond);
+        bool beyond, moves;
+        i64 from = source<MORE>(p, f, s, beyond, moves);
         u32 element = beyond ? 0 : p.src[from >> per_byte_log2] >> shift_in_byte(p, from) & mask;
+        if (TABLE && moves) element = looked_up(element) & mask;
         u32 to = shift_in_byte(p, position);
         value |= element << to;
         written |= mask << to;
@@ -115,7 +121,7 @@ __device__ __forceinline__ bool bits_at(const Packed& p, i64 position, u32 (&out
 }
 
 // Moves all of a thread's elements, if they are contiguous in one row.
-template <bool MORE>
+template <bool MORE, bool TABLE>
 __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk, Segment& s) {
     const u32 per_byte_log2 = 3 - p.bits_log2;
     const i64 count = 16 << per_byte_log2, first = chunk << per_byte_log2;
@@ -123,7 +129,7 @@ __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk, Segment& s
     const Axis& row = p.loops.axis[p.loops.rank - 1];
     Found f = find(p, first);
     if (!f.covered || f.inner + count > row.len) return false;
-    bool by_length = p.loops.prefix == p.loops.rank - 1, beyond = false;
+    bool by_length = p.loops.prefix == p.loops.rank - 1, beyond = false, moves = true;
     i64 src = p.src_origin + f.at.src;
     i64 start = (i64)f.inner;
     Way way;
@@ -135,12 +141,13 @@ __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk, Segment& s
         const i64 from = (i64)s.source(t) * row.src, to = (i64)s.source(other) * row.src;
         way.back = to < from;
         way.from = way.back ? from + start : from - start;
+        moves = !s.kept;
     } else {
         i64 length = 0;
         if (by_length) {
             length = (i64)length_at(p.lengths, f.at.lengths);
         } else {
-            src = source<MORE>(p, f, s, beyond) - (i64)f.inner * row.src;
+            src = source<MORE>(p, f, s, beyond, moves) - (i64)f.inner * row.src;
         }
         // As for rows: from the lowest position.
         if (p.src_back) src -= (i64)row.len - 1;
@@ -149,6 +156,7 @@ __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk, Segment& s
         bool before = start + count <= c.at;
         if (!before && start < c.at) return false;
         way = c.way(!before);
+        if (by_length) moves = before != back;
         if (MORE && by_length && p.lengths.zero) beyond = before == back;
     }
     if (MORE && beyond) {
@@ -159,31 +167,32 @@ __device__ __forceinline__ bool put_words(const Packed& p, i64 chunk, Segment& s
     if (!bits_at(p, src + way.source(way.back ? start + count - 1 : start), w)) return false;
     uint4 v = make_uint4(w[0], w[1], w[2], w[3]);
     if (way.back) {
-        v = make_uint4(reversed_elements(w[3], p.bits_log2), reversed_elements(w[2], p.bits_log2),
-                       reversed_elements(w[1], p.bits_log2), reversed_elements(w[0], p.bits_log2));
+        v = make_uint4(reversed_elements<TABLE>(w[3], p.bits_log2), reversed_elements<TABLE>(w[2], p.bits_log2),
+                       reversed_elements<TABLE>(w[1], p.bits_log2), reversed_elements<TABLE>(w[0], p.bits_log2));
     }
     v = make_uint4(turned(v.x, p.high_first), turned(v.y, p.high_first),
                    turned(v.z, p.high_first), turned(v.w, p.high_first));
+    if (TABLE && moves) v = looked_up(v);
     store16(p.dst + chunk, v);
     return true;
 }
 
 // Writes all bytes of a chunk that contain any position of the output.
-template <bool MORE>
+template <bool MORE, bool TABLE = false>
 __device__ __forceinline__ void put_bytes(const Packed& p, i64 chunk, Segment& s) {
     const u32 per_byte_log2 = 3 - p.bits_log2;
 #pragma unroll 1
     for (i64 byte = chunk; byte < chunk + 16; ++byte) {
         if (byte < p.dst_begin >> per_byte_log2) continue;
         if ((byte << per_byte_log2) >= p.dst_end) break;
-        put_byte<MORE>(p, byte, s);
+        put_byte<MORE, TABLE>(p, byte, s);
     }
 }
 
-template <bool MORE>
+template <bool MORE, bool TABLE = false>
 __device__ __forceinline__ void put_chunk(const Packed& p, i64 chunk) {
     Segment s = {0, 0, false};
-    if (!p.row || !put_words<MORE>(p, chunk, s)) put_bytes<MORE>(p, chunk, s);
+    if (!p.row || !put_words<MORE, TABLE>(p, chunk, s)) put_bytes<MORE, TABLE>(p, chunk, s);
 }
 
 KERNEL_BY(256, 8) packed(const __grid_constant__ Packed p) {
@@ -197,6 +206,14 @@ KERNEL(256) packed_more(const __grid_constant__ Packed p) {
     u64 thread = thread_index();
     if (thread >= p.threads || stopped(p.lengths)) return;
     put_chunk<true>(p, p.first_chunk + (i64)thread * 16);
+}
+
+// What is reversed is looked up.
+KERNEL(256) packed_table(const __grid_constant__ Packed p, const __grid_constant__ Table table) {
+    keep(table);
+    u64 thread = thread_index();
+    if (thread >= p.threads || stopped(p.lengths)) return;
+    put_chunk<true, true>(p, p.first_chunk + (i64)thread * 16);
 }
 
 // One row that is reversed as a whole: every vector of the output has the same offset in two

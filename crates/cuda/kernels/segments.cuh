@@ -1,11 +1,12 @@
 // One dimension that offsets cut into segments, each of which is reversed; what is behind the last
-// offset keeps its order. A block writes a tile, a contiguous range of the dimension. It searches
+// offset keeps its order, and so do segments that a mask keeps. A block writes a tile, a contiguous range of the dimension. It searches
 // the offsets once, all threads together, for those in its tile, which are then in shared memory.
 // Of contiguous units, it writes several tiles in turn: where the offsets of the next one begin is
 // known then, and they are loaded while the tile itself is.
 #pragma once
 #include "staged.cuh"
 #include "strided.cuh"
+#include "table.cuh"
 
 // Bounds that are loaded at first, and the most of a tile.
 const i32 SOME_BOUNDS = 32;
@@ -24,8 +25,8 @@ struct Bounds {
         u64 to;  // the first step there
         i32 held, bytes;  // where what goes there is staged, in reverse order
     } moves[4];
-    // Where what becomes byte 0 of the tile is staged, if a segment is continued to there: as its
-    // last bytes if it is reversed.
+    // Twice where what becomes byte 0 of the tile is staged, if a segment is continued to there: as its
+    // last bytes if it is reversed. One more if it is.
     i32 from[MOST_BOUNDS];
 };
 
@@ -56,12 +57,17 @@ struct Tile {
         return low;
     }
 
+    // Whether a segment is reversed.
+    __device__ __forceinline__ bool back(const Lengths& offsets, i32 k) const {
+        return k < kept && !stays(offsets, low + (u64)k);
+    }
+
     // The source of a step of the tile, counted from its start. No value leads out of bounds.
     __device__ __forceinline__ u64 source(const Lengths& offsets, i32 step) const {
         const u64 t = first + (u64)step;
         if (!count) return segment_of(offsets, t, low).source(t);
         const i32 k = segment_at(step);
-        if (k >= kept) return t;
+        if (!back(offsets, k)) return t;
         const Bounds& b = bounds();
         u64 sum = 2 * first + (u64)(b.at[k] + b.at[k + 1]);
         if (k == 0) sum = b.first[0] + b.first[1];
@@ -72,7 +78,7 @@ struct Tile {
 };
 
 __device__ __forceinline__ u64 bound_at(const Lengths& offsets, u64 number) {
-    return number < offsets.count ? length_at(offsets, (i64)number * offsets.step) : offsets.limit;
+    return number < offsets.count ? offset_at(offsets, number) : offsets.limit;
 }
 
 // The number of the last offset that is not beyond a step, by all threads of a block: each round
@@ -156,7 +162,9 @@ __device__ __forceinline__ void swap_units(T* here, T* there) {
 // SWAP: in place. Of the first segment and of the last, a tile moves only the steps of the lower half
 // that are in it, and their mirror images, wherever these are: no other tile moves any of them. Both
 // are staged, so there are five ranges.
-template <int W, bool SWAP>
+//
+// TABLE: what is reversed is looked up.
+template <int W, bool SWAP, bool TABLE>
 struct StagedTile {
     const Segments& p;
     const Tile& tile;
@@ -169,6 +177,8 @@ struct StagedTile {
 
     __device__ __forceinline__ StagedTile(const Segments& p, const Tile& tile) : p(p), tile(tile) {}
 
+    __device__ __forceinline__ bool back(i32 k) const { return tile.back(p.lengths, k); }
+
     __device__ __forceinline__ i32 stage(u32& room, const u8* in, u64 unit, i32 units) {
         if (units <= 0) return 0;
         const u32 bytes = (u32)units * W;
@@ -180,8 +190,8 @@ struct StagedTile {
     __device__ __forceinline__ void stage_all(const u8* in) {
         const Bounds& b = bounds();
         const i32 all = (i32)(tile.last - tile.first), last = tile.count - 1;
-        begin = tile.kept == 0 ? 0 : tile.relative(b.first[1]);
-        end = last == 0 || last >= tile.kept ? all : tile.relative(b.last[0]);
+        begin = back(0) ? tile.relative(b.first[1]) : 0;
+        end = last == 0 || !back(last) ? all : tile.relative(b.last[0]);
         if (end < begin) end = begin;
         u64 stop = b.last[1];
         if (stop < tile.last || stop > p.lengths.limit) stop = tile.last;
@@ -204,7 +214,7 @@ struct StagedTile {
         bounds().moves[k + 1] = {mirror, held_low, count * W};
     }
 
-    // What is behind the last offset stays where it is.
+    // What is not reversed stays where it is.
     __device__ __forceinline__ void stage_swaps(const u8* in) {
         const Bounds& b = bounds();
         const i32 count = tile.count - 1;
@@ -214,13 +224,13 @@ struct StagedTile {
         __syncwarp();
         begin = end = tile.relative(b.first[1]);
         if (tile.kept == 0) return;
-        trade(room, in, b.first[0], b.first[1], 0, 0);
+        if (back(0)) trade(room, in, b.first[0], b.first[1], 0, 0);
         if (count == 0) return;
         end = count >= tile.kept ? b.at[tile.kept] : tile.relative(b.last[0]);
         if (end < begin) end = begin;
         origin[2] = stage(room, in, tile.first + (u64)begin, end - begin) - begin * W;
         // Out of order only if offsets are invalid, and the call does not stop.
-        if (count < tile.kept && b.last[0] == tile.first + (u64)end && b.last[1] >= b.last[0])
+        if (back(count) && b.last[0] == tile.first + (u64)end && b.last[1] >= b.last[0])
             trade(room, in, b.last[0], b.last[1], end, 2);
     }
 
@@ -240,22 +250,24 @@ struct StagedTile {
         Bounds& b = bounds();
 #pragma unroll 1
         for (i32 k = (i32)threadIdx.x; k < tile.count; k += THREADS) {
-            const bool back = k < tile.kept;
+            const bool turns = back(k);
             i32 at = origin[2];
-            if (!SWAP && back && k == tile.count - 1) at = origin[1];
-            if (!SWAP && back && k == 0) at = origin[0];
-            b.from[k] = back ? at + (b.at[k] + b.at[k + 1]) * W - 16 : at;
+            if (!SWAP && turns && k == tile.count - 1) at = origin[1];
+            if (!SWAP && turns && k == 0) at = origin[0];
+            b.from[k] = turns ? 2 * (at + (b.at[k] + b.at[k + 1]) * W - 16) + 1 : 2 * at;
         }
     }
 
     // Sixteen bytes from `to` on, as if all of them belonged to a segment.
     __device__ __forceinline__ uint4 sixteen(i32 k, i32 to) const {
-        const bool back = k < tile.kept;
-        i32 at = bounds().from[k] + (back ? -to : to);
+        const i32 from = bounds().from[k];
+        const bool turns = from & 1;
+        i32 at = (from >> 1) + (turns ? -to : to);
         // Only if offsets are invalid, and the call does not stop.
         at = at < 0 ? 0 : at > MOST - 32 ? MOST - 32 : at;
         const uint4* low = staged + ((u32)at >> 4);
-        return turned<W>(low[0], low[1], (u32)at & 15, back);
+        const uint4 v = turned<W>(low[0], low[1], (u32)at & 15, turns);
+        return TABLE && turns ? looked_up(v) : v;
     }
 
     // Where the segment ends; the last one has no end.
@@ -291,10 +303,10 @@ struct StagedTile {
     }
 };
 
-template <int W, bool SWAP>
+template <int W, bool SWAP, bool TABLE = false>
 __device__ __forceinline__ void segments_rows(const Segments& p) {
     typedef typename Word<W>::T T;
-    typedef StagedTile<W, SWAP> Held;
+    typedef StagedTile<W, SWAP, TABLE> Held;
     const u64 lane = divide(blockIdx.x, p.blocks);
     const Place at = place(p.outer, lane);
     const u8* in = p.src + at.src;
@@ -345,8 +357,15 @@ __device__ __forceinline__ void segments_rows(const Segments& p) {
             // Very short segments, unit by unit.
 #pragma unroll 1
             for (i32 k = (i32)threadIdx.x; k < end / W; k += THREADS) {
-                const u64 from = tile.source(p.lengths, k);
                 T* here = (T*)(out + first) + k;
+                if constexpr (TABLE) {
+                    const u64 t = tile.first + (u64)k;
+                    const Segment s = segment_of(p.lengths, t, tile.low);
+                    const u8 v = in[s.source(t)];
+                    *here = s.kept ? v : (u8)looked_up(v);
+                    continue;
+                }
+                const u64 from = tile.source(p.lengths, k);
                 if constexpr (SWAP) {
                     if (from > tile.first + (u64)k) swap_units(here, (T*)(out + from * W));
                 } else {
@@ -494,6 +513,11 @@ __device__ __forceinline__ void segments_strided(const Strided& p) {
     const T v = *there;
     if (swap) *there = *here;
     *here = v;
+}
+
+KERNEL_BY(128, 9) segments_rows_table_1(const __grid_constant__ Segments p, const __grid_constant__ Table table) {
+    keep(table);
+    segments_rows<1, false, true>(p);
 }
 
 #define SEGMENTS_ROWS(W)                                                                                         \

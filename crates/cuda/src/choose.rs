@@ -95,6 +95,18 @@ const PACKED: &[Row] = &[
     ),
 ];
 
+/// Elements that are looked up in a table; in place, they are read from a copy. Not measured without
+/// each of these.
+const TABLES: &[Row] = &[
+    row(
+        Kernel::SegmentRowTable,
+        Calls::Both,
+        By::Unit,
+        When::Rows(|f, r| !f.is_packed && f.shape.unit == 1 && segments_of_units(f, r)),
+    ),
+    row(Kernel::PackedTable, Calls::Both, By::One, When::Always),
+];
+
 /// A dimension that offsets cut into segments.
 const SEGMENTS: &[Row] = &[
     // 33 % (c128), 110 % (f64) to 1,272 % (u8), segments of 1 KiB.
@@ -368,7 +380,7 @@ pub fn kernel_in_place(plan: &Plan, limits: &Limits) -> Kernel {
 
 /// The kernels of the table, in order.
 pub fn kernels() -> impl Iterator<Item = Kernel> {
-    [PACKED, SEGMENTS, UNITS].into_iter().flatten().map(|row| row.kernel)
+    [PACKED, TABLES, SEGMENTS, UNITS].into_iter().flatten().map(|row| row.kernel)
 }
 
 /// The choice for a call; if it is in place, the plan must allow it, and both addresses are the same.
@@ -380,11 +392,12 @@ pub(crate) fn choose(
     in_place: bool,
 ) -> Choice {
     // A whole packed tensor that keeps its order still gets its unused bits cleared.
-    let stays = in_place && plan.keeps_order() && !plan.seals_last_byte();
+    let stays = in_place && plan.keeps_order() && !plan.seals_last_byte() && !shape.looks_up;
     if plan.is_empty() || stays {
         return Choice { kernel: Kernel::None, variant: 0, pieces: None, blocks: 1 };
     }
     let table = match plan.unit().grain {
+        _ if shape.looks_up => TABLES,
         Grain::Packed { .. } => PACKED,
         Grain::Byte if shape.segments.is_some() => SEGMENTS,
         Grain::Byte => UNITS,

@@ -85,6 +85,9 @@ constants! {
     /// Such pieces of a block.
     i32 STAGED_PIECES: u64 = 32;
 
+    /// Words of a table that elements are looked up in.
+    u32 TABLE_WORDS: usize = 64;
+
     /// Bytes of the rows of a tile of elements that are smaller than a word.
     u32 TILE_ROW: u64 = 128;
     /// Rows of a tile of other elements.

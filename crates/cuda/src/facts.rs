@@ -6,7 +6,7 @@ use crate::lanes::{LINE, Lanes, RING, STRIP, WIDE_STRIP};
 use crate::limits::Limits;
 use crate::scratch::MOST_SCRATCH;
 use crate::shape::{Addresses, Shape};
-use retrograde::{Dim, Flow, Plan};
+use retrograde::{Dim, Flow, Grain, Plan};
 
 /// Bytes per multiprocessor from which scratch memory is worth two passes.
 const SCRATCH_FROM: u64 = 192 * 1024;
@@ -43,6 +43,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) granule: u64,
     /// Units of 1, 2, 4, 8 or 16 bytes at multiples of that.
     pub(crate) natural: bool,
+    pub(crate) is_packed: bool,
 }
 
 /// Units that are contiguous on both sides, with few other dimensions.
@@ -78,7 +79,8 @@ impl<'a> Facts<'a> {
         let granule = shape.granule(at);
         let natural = matches!(shape.unit, 1 | 2 | 4 | 8 | 16) && granule >= shape.unit;
         let has_lengths = plan.lengths().is_some();
-        Facts { shape, at, limits, in_place, has_lengths, flips, granule, natural }
+        let is_packed = matches!(plan.unit().grain, Grain::Packed { .. });
+        Facts { shape, at, limits, in_place, has_lengths, flips, granule, natural, is_packed }
     }
 
     /// Units of a whole number of vectors.

@@ -15,7 +15,8 @@ use crate::constants::{CHECK_THREADS, SIGNED, THREADS, UNALIGNED};
 use crate::kernel::{Entry, Kernel};
 use crate::limits::Limits;
 use crate::params::{
-    Axis, Check, Columns, Gather, Lengths, Loops, Packed, Rows, Segments, Strided, Strips, Tiles,
+    Axis, Check, Columns, Gather, Lengths, Loops, Packed, Rows, Segments, Strided, Strips, Table,
+    Tiles,
 };
 use crate::shape::{Addresses, Shape};
 use retrograde::{DType, Dim, LengthPolicy, LengthsPlan, Meaning, Plan};
@@ -34,6 +35,8 @@ pub(crate) struct Job {
     /// Blocks that form a cluster, if the kernel does not say so itself.
     pub(crate) cluster: u32,
     pub(crate) params: AnyParams,
+    /// The second argument of kernels that look elements up.
+    pub(crate) table: Option<Table>,
 }
 
 /// Arguments of any kernel.
@@ -65,11 +68,16 @@ pub(crate) fn lengths_of(plan: &Plan, address: u64, stop: u64) -> Lengths {
             let steps = plan.dims().iter().map(|dim| dim.lengths as i64).chain([step]);
             let kind = length_kind(lengths.dtype, first, steps);
             let zero = u32::from(plan.zeroes_tail());
-            let limit = lengths.limit as u64;
-            Lengths { first, stop, limit, step, count, kind, zero, ..Lengths::NONE }
+            let (limit, marked) = (lengths.limit as u64, marked_bits(lengths));
+            Lengths { first, stop, limit, step, count, kind, zero, marked, ..Lengths::NONE }
         }
         None => Lengths::NONE,
     }
+}
+
+/// Bits of each offset below its value.
+fn marked_bits(lengths: &LengthsPlan) -> u32 {
+    u32::from(lengths.meaning == Meaning::MarkedOffsets)
 }
 
 /// The code of a lengths type: log2 of its bytes, SIGNED, and UNALIGNED if some are.
@@ -108,11 +116,12 @@ pub(crate) fn check(lengths: &LengthsPlan, address: u64, report: u64, alarm: u64
     let kind = length_kind(lengths.dtype, first, axes.iter().map(|axis| axis.lengths));
     let (limit, loops) = (lengths.limit as u64, Loops::new(&axes, None));
     let blocks = count.div_ceil(u64::from(CHECK_THREADS)).clamp(1, CHECK_BLOCKS);
-    let offsets = u32::from(lengths.meaning == Meaning::Offsets);
-    let check = Check { first, report, count, most, limit, alarm, kind, offsets, loops };
-    let params = AnyParams::Check(check);
-    let kernel = Kernel::CheckLengths;
-    Job { entry: Entry(kernel, 0), blocks, threads: CHECK_THREADS, shared: 0, cluster: 1, params }
+    let (offsets, marked) = (u32::from(lengths.meaning.is_offsets()), marked_bits(lengths));
+    let unused = 0;
+    let check =
+        Check { first, report, count, most, limit, alarm, kind, offsets, marked, unused, loops };
+    let (entry, params) = (Entry(Kernel::CheckLengths, 0), AnyParams::Check(check));
+    Job { entry, blocks, threads: CHECK_THREADS, shared: 0, cluster: 1, params, table: None }
 }
 
 /// A call to launch: a plan, its shape, and all addresses.
@@ -126,6 +135,8 @@ pub(crate) struct Call<'a> {
     pub(crate) policy: u64,
     /// The address of scratch memory, if the kernel needs any ([`ScratchLayout`]).
     pub(crate) scratch: u64,
+    /// What elements are looked up in, if in anything.
+    pub(crate) table: Option<&'a retrograde::Table>,
 }
 
 /// A launch, except for the kernel.
@@ -156,15 +167,17 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         Gather | GatherPrefix => any::gather(call, choice),
         Strided => any::strided(call, choice),
         Swaps => any::swaps(call, choice)?,
-        SegmentRows | SegmentRowSwaps => segments::rows(call, choice, limits),
+        SegmentRows | SegmentRowSwaps | SegmentRowTable => segments::rows(call, choice, limits),
         SegmentUnits => segments::units(call),
         SegmentBlocks | SegmentSwaps => segments::pieces(call, choice),
         SegmentStrided => segments::strided(call, choice),
-        Packed | PackedFlips | PackedMore => packed::packed(call),
+        Packed | PackedFlips | PackedMore | PackedTable => packed::packed(call),
     };
     let entry = Entry(choice.kernel, choice.variant);
     let cluster = choice.blocks as u32;
-    Some(Job { entry, blocks, threads, shared, cluster, params })
+    let entries = call.table.filter(|_| choice.kernel.looks_up());
+    let table = entries.map(|table| Table::of(table.byte_entries()));
+    Some(Job { entry, blocks, threads, shared, cluster, params, table })
 }
 
 /// A launch with one thread for each of `count` pieces.

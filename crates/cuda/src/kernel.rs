@@ -11,6 +11,8 @@ enum Needs {
     SharedMemory,
     /// The same, and blocks that form clusters, which not every image supports.
     Clusters,
+    /// Barriers, and a table as its second argument.
+    Table,
 }
 
 /// A kernel's names, the widths for which there is a function of it, and what it needs.
@@ -47,7 +49,7 @@ macro_rules! kernels {
     };
 }
 
-use Needs::{Barriers, Clusters, SharedMemory};
+use Needs::{Barriers, Clusters, SharedMemory, Table};
 
 /// Widths of units, of pieces, and of the variants of the kernels that stage rows.
 const UNITS: &[u8] = &[1, 2, 4, 8, 16];
@@ -116,6 +118,10 @@ kernels! {
         "one row of packed elements, reversed as a whole";
     PackedMore = "packed, more", "packed_more" ONE, &[],
         "packed elements in segments, or with tails that become zero";
+    PackedTable = "packed, looked up", "packed_table" ONE, &[Table],
+        "packed elements and bytes that are looked up in a table, 16 bytes at a time";
+    SegmentRowTable = "segment rows, looked up", "segments_rows_table" &[1], &[Table],
+        "segments of bytes that are looked up in a table, by tiles in shared memory";
     SegmentRows = "segment rows", "segments_rows" UNITS, &[Barriers],
         "segments of contiguous units, by tiles in shared memory";
     SegmentRowSwaps = "segment row swaps", "segments_rows_swap" UNITS, &[Barriers],
@@ -157,17 +163,23 @@ impl Kernel {
     /// Whether its threads wait for each other.
     #[cfg(feature = "simulate")]
     pub(crate) fn waits(self) -> bool {
-        self.needs(&[Barriers, SharedMemory, Clusters])
+        self.needs(&[Barriers, SharedMemory, Clusters, Table])
     }
 
     /// Whether what it stages is undefined if offsets are invalid: its calls have to know of that.
     pub(crate) fn stages_segments(self) -> bool {
-        matches!(self, Kernel::SegmentRows | Kernel::SegmentRowSwaps)
+        use Kernel::*;
+        matches!(self, SegmentRows | SegmentRowSwaps | SegmentRowTable)
     }
 
     /// Whether its blocks need more shared memory than the default limit.
     pub(crate) fn stages(self) -> bool {
         self.needs(&[SharedMemory, Clusters])
+    }
+
+    /// Whether it looks elements up in a table, its second argument.
+    pub(crate) fn looks_up(self) -> bool {
+        self.needs(&[Table])
     }
 
     /// Whether its blocks form clusters, which not every image supports.

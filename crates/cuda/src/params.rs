@@ -6,7 +6,7 @@ pub(crate) mod header;
 
 #[cfg(test)]
 use crate::constants;
-use crate::constants::{FEW, MANY, NONE};
+use crate::constants::{FEW, MANY, NONE, TABLE_WORDS};
 
 /// The arguments of a kernel: plain data, passed by value.
 ///
@@ -136,7 +136,9 @@ arguments! {
         zero: u32,
         /// A call that stops copies its input.
         copies: u32,
-        unused: u32,
+        /// Bits of an offset below its value, which say whether the segment that begins there is
+        /// reversed: 1 or 0.
+        marked: u32,
     }
 }
 
@@ -401,7 +403,7 @@ impl Lengths {
         kind: 0,
         zero: 0,
         copies: 0,
-        unused: 0,
+        marked: 0,
     };
 
     /// Offsets of a call into a new output that stages its input: if one is invalid, the call copies
@@ -456,7 +458,29 @@ arguments! {
         kind: u32,
         /// They are offsets, not lengths.
         offsets: u32,
+        /// As in Lengths.
+        marked: u32,
+        unused: u32,
         loops: Loops<MANY>,
+    }
+}
+
+arguments! {
+    /// What each byte becomes. The second argument of kernels that look elements up.
+    #[derive(Debug, Clone, Copy)]
+    struct Table {
+        word: [u32; TABLE_WORDS],
+    }
+}
+
+impl Table {
+    /// Of the entries of all bytes.
+    pub(crate) fn of(entries: &[u8; 256]) -> Self {
+        let mut word = [0; TABLE_WORDS];
+        for (word, bytes) in word.iter_mut().zip(entries.as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        Table { word }
     }
 }
 
@@ -478,6 +502,8 @@ unsafe impl Params for Tiles {}
 unsafe impl Params for Packed {}
 // SAFETY: as above.
 unsafe impl Params for Check {}
+// SAFETY: as above.
+unsafe impl Params for Table {}
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //! of the input and writes one range of the output, and how much memory that takes.
 
 use crate::error::Error;
-use retrograde::{Plan, Reach};
+use retrograde::{Plan, Reach, Table};
 use std::ops::Range;
 
 /// Pieces in flight: one being uploaded, one being processed, one being downloaded.
@@ -17,6 +17,8 @@ const MOST: usize = 4;
 #[derive(Debug, Clone, Copy)]
 pub struct Route<'a> {
     pub(crate) plan: &'a Plan,
+    /// What elements are looked up in that are reversed.
+    pub(crate) table: Option<&'a Table>,
     /// Bytes per piece and per staging buffer.
     pub(crate) bytes: usize,
     cut: bool,
@@ -38,7 +40,8 @@ impl<'a> Route<'a> {
             return Err(Error::OutputGaps);
         }
         let bytes = bytes.max(1);
-        let whole = Route { plan, bytes, cut: false, pieces: 1, input: 0, output: 0 };
+        let (cut, table) = (false, None);
+        let whole = Route { plan, table, bytes, cut, pieces: 1, input: 0, output: 0 };
         if plan.is_empty() {
             return Ok(Route { pieces: 0, ..whole });
         }
@@ -51,6 +54,12 @@ impl<'a> Route<'a> {
             route.output = route.output.max(window.output.end());
         }
         Ok(route)
+    }
+
+    /// The same with a table, or without one.
+    #[must_use]
+    pub fn looking_up(self, table: Option<&'a Table>) -> Self {
+        Route { table, ..self }
     }
 
     /// The number of pieces.

@@ -15,6 +15,8 @@ pub(crate) struct Shape {
     pub(crate) zero: bool,
     /// The dimension that offsets cut into segments.
     pub(crate) segments: Option<usize>,
+    /// What is reversed is looked up in a table.
+    pub(crate) looks_up: bool,
     /// The offset of the first step of all dimensions in the input buffer, in grains.
     pub(crate) src: i64,
     /// The same in the output buffer.
@@ -37,7 +39,14 @@ impl Shape {
         let find = |flow| dims.iter().position(|dim| dim.flow == flow);
         let (prefix, segments) = (find(Flow::FlipPrefix), find(Flow::FlipSegments));
         let (unit, dst) = (plan.unit().count as u64, plan.dst().origin as i64);
-        Shape { unit, prefix, zero: plan.zeroes_tail(), segments, src, dst, dims }
+        let (zero, looks_up) = (plan.zeroes_tail(), false);
+        Shape { unit, prefix, zero, segments, looks_up, src, dst, dims }
+    }
+
+    /// The same of a plan with a table, if it has one: lengths that no dimension reads reverse nothing.
+    pub(crate) fn looking_up(plan: &Plan, table: bool) -> Self {
+        let reads = plan.dims().iter().any(|dim| dim.flow.reads_lengths());
+        Shape { looks_up: table && (plan.lengths().is_none() || reads), ..Self::of(plan) }
     }
 
     /// Whether `width` divides the unit, every step and both addresses of the first step.

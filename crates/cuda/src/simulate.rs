@@ -7,11 +7,11 @@ use crate::error::Error;
 use crate::jobs::{self, AnyParams, Call, Job, ScratchLayout};
 use crate::kernel::{Entry, Kernel};
 use crate::limits::Limits;
-use crate::params::Report;
+use crate::params::{self, Report};
 use crate::report;
 use crate::shape::{Addresses, Shape};
 use libloading::{Library, Symbol};
-use retrograde::{Grain, LengthsMemory, Plan};
+use retrograde::{Grain, LengthsMemory, Plan, Table};
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::path::Path;
@@ -26,11 +26,20 @@ pub struct Simulator {
     /// Whether lengths and offsets are checked, and whether an invalid one stops its call.
     checks: bool,
     stops: bool,
-    ran: Mutex<BTreeSet<String>>,
+    table: Option<Table>,
+    ran: Arc<Mutex<BTreeSet<String>>>,
 }
 
 /// `launch` in host.cpp: returns `KEPT_APART`, or what was wrong.
-type Launch = unsafe extern "C" fn(*const c_void, *const c_void, u64, u32, u32, u32) -> u32;
+type Launch = unsafe extern "C" fn(
+    *const c_void,
+    *const c_void,
+    *const params::Table,
+    u64,
+    u32,
+    u32,
+    u32,
+) -> u32;
 
 impl Simulator {
     /// Why the kernels cannot be compiled here, if so: another system, or no compiler.
@@ -63,7 +72,8 @@ impl Simulator {
         let limits = Limits { multiprocessors: 1, ..Limits::default() };
         let limits = limits.at_most(usize::MAX, false);
         let library = Arc::new(library);
-        Ok(Simulator { library, limits, checks: true, stops: true, ran: Mutex::default() })
+        let (checks, stops, table, ran) = (true, true, None, Arc::default());
+        Ok(Simulator { library, limits, checks, stops, table, ran })
     }
 
     /// The same without checks of lengths and offsets: invalid ones are clamped, as on a
@@ -75,8 +85,14 @@ impl Simulator {
     /// The same for new outputs: invalid lengths and offsets do not stop a call, as on a
     /// [clamping stream](crate::Stream::clamping), and are no errors here.
     pub fn clamping(&self) -> Self {
-        let (library, limits, checks) = (self.library.clone(), self.limits, self.checks);
-        Simulator { library, limits, checks, stops: false, ran: Mutex::default() }
+        Simulator { stops: false, ..self.looking_up(self.table.as_ref()) }
+    }
+
+    /// The same with a table, or without one.
+    pub fn looking_up(&self, table: Option<&Table>) -> Self {
+        let (library, ran) = (self.library.clone(), self.ran.clone());
+        let Simulator { limits, checks, stops, .. } = *self;
+        Simulator { library, limits, checks, stops, table: table.cloned(), ran }
     }
 
     /// The limits that the choice of kernels depends on.
@@ -162,15 +178,17 @@ impl Simulator {
         let error = report::error(&told);
         assert_eq!(alarmed, error.is_some(), "the alarm is set with the report");
         let mut lengths = jobs::lengths_of(plan, address, stop);
-        let shape = Shape::of(plan);
+        let table = self.table.as_ref();
+        let shape = Shape::looking_up(plan, table.is_some());
         let choice = choose::choose(plan, &shape, at, &self.limits, in_place);
         if stop != 0 && !self.stops && choice.kernel.stages_segments() {
             lengths = lengths.copying_when_stopped(report);
         }
         let copy;
         let mut at = at;
-        if in_place && matches!(plan.unit().grain, Grain::Packed { .. }) {
-            // Packed elements are read from a copy with the same alignment modulo 16.
+        let is_packed = matches!(plan.unit().grain, Grain::Packed { .. });
+        if in_place && (is_packed || shape.looks_up) {
+            // These are read from a copy with the same alignment modulo 16.
             let per_byte = plan.unit().grain.per_byte();
             let (start, end) = (plan.dst().start / per_byte, plan.dst().end.div_ceil(per_byte));
             let from = at.dst as usize + start;
@@ -193,7 +211,7 @@ impl Simulator {
         // Counters are zero, and so is the rest.
         let memory = vec![0u128; room.map_or(0, |room| room.bytes()).div_ceil(16) as usize];
         let scratch = memory.as_ptr().expose_provenance() as u64;
-        let call = Call { plan, shape: &shape, at, lengths, policy, scratch };
+        let call = Call { plan, shape: &shape, at, lengths, policy, scratch, table };
         self.launch(jobs::job(&call, choice, &self.limits));
         match error {
             Some(error) if self.stops => Err(error.into()),
@@ -212,7 +230,8 @@ impl Simulator {
     }
 
     fn launch(&self, job: Option<Job>) {
-        let Some(Job { entry, blocks, threads, shared, params, .. }) = job else { return };
+        let Some(Job { entry, blocks, threads, shared, params, table, .. }) = job else { return };
+        let table = table.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let (launcher, params): (&[u8], *const c_void) = match &params {
             AnyParams::Rows(params) => (b"launch_rows", (&raw const *params).cast()),
             AnyParams::Segments(params) => (b"launch_segments", (&raw const *params).cast()),
@@ -233,7 +252,7 @@ impl Simulator {
             let launch: Symbol<'_, Launch> = self.library.get(launcher).expect("a launcher");
             let kernel: Symbol<'_, *const c_void> =
                 self.library.get(name.as_bytes()).expect("a kernel");
-            launch(*kernel, params, blocks, threads, shared, u32::from(kernel_of.waits()))
+            launch(*kernel, params, table, blocks, threads, shared, u32::from(kernel_of.waits()))
         };
         match outcome {
             KEPT_APART => {}

@@ -11,7 +11,7 @@ use crate::params::{Params, Report};
 use crate::report::{self, Reports};
 use crate::shape::{Addresses, Shape};
 use cudarc::driver::{result, sys};
-use retrograde::{ExecuteError, Grain, Memory, Plan, Prepared, cpu};
+use retrograde::{ExecuteError, Grain, Memory, Plan, Prepared, Table, cpu};
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -37,6 +37,8 @@ pub struct Stream {
     alarm: u64,
     /// Keeps the reports alive that it belongs to, unless they are the device's.
     _reports: Option<Arc<Reports>>,
+    /// What calls look elements up in that they reverse.
+    table: Option<Table>,
 }
 
 // SAFETY: a stream's handle may be used from any thread.
@@ -80,16 +82,25 @@ impl Cuda {
 impl Stream {
     fn new(cuda: Cuda, raw: sys::CUstream, owned: bool, report: u64) -> Self {
         let alarm = if report == 0 { 0 } else { cuda.alarm().address() };
-        Stream { cuda, raw, owned, report, stops: report != 0, alarm, _reports: None }
+        let (stops, _reports, table) = (report != 0, None, None);
+        Stream { cuda, raw, owned, report, stops, alarm, _reports, table }
     }
 
     /// The same stream and report, for outputs that are uninitialised: an invalid length on the
     /// device does not stop its call, but is clamped to 0 or to the size of the axis. Invalid
     /// offsets give an output that is made of bytes of the input, in no useful order.
     pub fn clamping(&self) -> Stream {
-        let (cuda, raw) = (self.cuda.clone(), self.raw);
-        let (report, alarm, _reports) = (self.report, self.alarm, self._reports.clone());
-        Stream { cuda, raw, owned: false, report, stops: false, alarm, _reports }
+        let mut stream = self.looking_up(self.table.as_ref());
+        stream.stops = false;
+        stream
+    }
+
+    /// The same stream and report, for calls whose elements are looked up in a table as they are
+    /// reversed, or in none.
+    pub fn looking_up(&self, table: Option<&Table>) -> Stream {
+        let (cuda, table, _reports) = (self.cuda.clone(), table.cloned(), self._reports.clone());
+        let Stream { raw, report, stops, alarm, .. } = *self;
+        Stream { cuda, raw, owned: false, report, stops, alarm, _reports, table }
     }
 
     /// Its device.
@@ -108,9 +119,10 @@ impl Stream {
     /// If there is no such report.
     pub fn reporting_to(&self, reports: &Arc<Reports>, at: usize) -> Stream {
         assert!(at < reports.len(), "report {at} of {}", reports.len());
-        let (cuda, raw, report) = (self.cuda.clone(), self.raw, reports.address(at));
-        let (stops, reports) = (self.stops, Some(reports.clone()));
-        Stream { cuda, raw, owned: false, report, stops, alarm: 0, _reports: reports }
+        let mut stream = self.looking_up(self.table.as_ref());
+        (stream.report, stream.alarm) = (reports.address(at), 0);
+        stream._reports = Some(reports.clone());
+        stream
     }
 
     /// Runs a plan from `src` to `dst`; if both are the same view, in place.
@@ -152,7 +164,8 @@ impl Stream {
         self.start(plan, Addresses { src: src.address, dst: dst.address }, lengths, in_place, true)
     }
 
-    /// Runs a prepared call. Its errors name the operator and the index of a wrong length.
+    /// Runs a prepared call, with its table if it has one. Its errors name the operator and the index of
+    /// a wrong length.
     ///
     /// `lengths` are those of the call, where the device can read them; `None` takes the call's
     /// own, which are then in host memory.
@@ -163,9 +176,10 @@ impl Stream {
         lengths: Option<CudaLengths<'_>>,
         dst: DeviceMut<'_>,
     ) -> Result<(), Error> {
-        prepared.check_no_table("CUDA")?;
         let lengths = lengths.or_else(|| prepared.lengths_memory().map(CudaLengths::Host));
-        self.execute(prepared.plan(), src, lengths, dst).map_err(|error| match error {
+        let looking_up = prepared.table().map(|table| self.looking_up(Some(table)));
+        let stream = looking_up.as_ref().unwrap_or(self);
+        stream.execute(prepared.plan(), src, lengths, dst).map_err(|error| match error {
             Error::Execute(source) => Error::Call(prepared.explain(source)),
             error => error,
         })
@@ -292,7 +306,6 @@ impl Stream {
         in_place: bool,
         check: bool,
     ) -> Result<(), Error> {
-        plan.check_unmarked("CUDA")?;
         let rank = plan.dims().len().max(plan.lengths().map_or(0, |lengths| lengths.dims().len()));
         if rank > MOST_DIMS {
             return Err(Error::TooManyDims { rank, most: MOST_DIMS });
@@ -313,17 +326,18 @@ impl Stream {
         // In a graph, use only launches that every driver, and the owner of the graph, supports.
         let early = stop != 0 && self.cuda.kernels_wait() && !self.is_capturing()?;
         let lengths = jobs::lengths_of(plan, address, stop);
-        let (shape, limits) = (Shape::of(plan), self.cuda.limits());
+        let table = self.table.as_ref();
+        let (shape, limits) = (Shape::looking_up(plan, table.is_some()), self.cuda.limits());
         let policy = limits.policy(shape.grains());
-        let mut call = Call { plan, shape: &shape, at, lengths, policy, scratch: 0 };
+        let mut call = Call { plan, shape: &shape, at, lengths, policy, scratch: 0, table };
         let choose = |limits: &Limits| choose::choose(plan, &shape, at, limits, in_place);
         let choice = choose(&limits);
         if stop != 0 && !self.stops && choice.kernel.stages_segments() {
             call.lengths = call.lengths.copying_when_stopped(self.report);
         }
         let is_packed = matches!(plan.unit().grain, Grain::Packed { .. });
-        if in_place && is_packed && choice.kernel != Kernel::None {
-            return self.packed_in_place(plan, &shape, at.dst, lengths, choice);
+        if in_place && (is_packed || shape.looks_up) && choice.kernel != Kernel::None {
+            return self.from_a_copy(&call, choice);
         }
         let Some(room) = ScratchLayout::of(&shape, at, choice, &limits) else {
             return self.launch(&jobs::job(&call, choice, &limits), early);
@@ -391,15 +405,10 @@ impl Stream {
         Ok(scratch)
     }
 
-    /// Elements that share bytes cannot be swapped in parallel, so they are read from a copy.
-    fn packed_in_place(
-        &self,
-        plan: &Plan,
-        shape: &Shape,
-        at: u64,
-        lengths: crate::params::Lengths,
-        choice: Choice,
-    ) -> Result<(), Error> {
+    /// In place, but read from a copy: elements that share bytes cannot be swapped in parallel, and
+    /// the kernels that look elements up swap none.
+    fn from_a_copy(&self, call: &Call<'_>, choice: Choice) -> Result<(), Error> {
+        let (plan, at) = (call.plan, call.at.dst);
         let per_byte = plan.unit().grain.per_byte();
         let (start, end) = (plan.dst().start / per_byte, plan.dst().end.div_ceil(per_byte));
         // The same alignment modulo 16 as the original, so that words are aligned with words.
@@ -410,8 +419,7 @@ impl Stream {
         unsafe { result::memcpy_dtod_async(to, from, end - start, self.raw) }
             .with_operation("copy on the device")?;
         let site = Addresses { src: to.wrapping_sub(start as u64), dst: at };
-        let policy = self.cuda.limits().policy(shape.grains());
-        let call = Call { plan, shape, at: site, lengths, policy, scratch: 0 };
+        let call = Call { at: site, ..*call };
         // It follows the copy, not the check.
         self.launch(&jobs::job(&call, choice, &self.cuda.limits()), false)
     }
@@ -457,11 +465,15 @@ impl Stream {
             return Err(Error::TooManyBlocks { blocks: job.blocks, most: MOST_BLOCKS });
         }
         let function = self.cuda.function(job.entry);
-        let mut arguments = [std::ptr::from_ref(params).cast_mut().cast::<c_void>()];
+        let mut arguments = SmallVec::<[_; 2]>::new();
+        arguments.push(std::ptr::from_ref(params).cast_mut().cast::<c_void>());
+        arguments
+            .extend(job.table.as_ref().map(|table| std::ptr::from_ref(table).cast_mut().cast()));
         // Separate, because drivers for older chips do not support launch attributes.
         if !early && job.cluster == 1 {
             let (grid, block) = ((job.blocks as u32, 1, 1), (job.threads, 1, 1));
-            // SAFETY: the kernel takes this one struct (`Params`), which the driver copies. The
+            // SAFETY: the kernel takes this struct (`Params`), and a table if it looks elements up
+            // (`Kernel::looks_up`), which the driver copies. The
             // addresses in it were checked against the plan, or promised by the creator of the
             // views.
             return unsafe {

@@ -7,7 +7,7 @@ use crate::memory::{CudaLengths, DeviceBuffer};
 use crate::pinned::Pinned;
 use crate::route::{Route, SLOTS, Side, Window};
 use crate::stream::Stream;
-use retrograde::{LengthsMemory, Plan, cpu};
+use retrograde::{LengthsMemory, Plan, Table, cpu};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -64,7 +64,7 @@ impl Route<'_> {
         lengths: Option<CudaLengths<'_>>,
         host: &mut impl Host,
     ) -> Result<(), Error> {
-        let slots = (0..SLOTS.min(self.pieces())).map(|_| Slot::new(cuda, self.input, self.output));
+        let slots = (0..SLOTS.min(self.pieces())).map(|_| Slot::new(cuda, self));
         let mut slots = slots.collect::<Result<Vec<_>, _>>()?;
         let (mut at, count) = (0, slots.len());
         for piece in self.iter() {
@@ -90,7 +90,7 @@ impl Route<'_> {
         for piece in self.iter() {
             let window = Window::of(&piece);
             upload(&window.input, &mut input, &mut slots, host)?;
-            let stream = &slots[0].stream;
+            let stream = slots[0].stream.looking_up(self.table);
             stream.execute_checked(
                 &window.plan(&piece),
                 input.view(),
@@ -105,8 +105,9 @@ impl Route<'_> {
 }
 
 /// The buffers and stream for a small piece. Dropping it waits for the device.
-struct Slot {
+struct Slot<'a> {
     stream: Stream,
+    table: Option<&'a Table>,
     sent: Pinned,
     received: Pinned,
     input: DeviceBuffer,
@@ -115,10 +116,11 @@ struct Slot {
     pending: Option<Range<usize>>,
 }
 
-impl Slot {
-    fn new(cuda: &Cuda, input: usize, output: usize) -> Result<Self, Error> {
+impl<'a> Slot<'a> {
+    fn new(cuda: &Cuda, &Route { table, input, output, .. }: &Route<'a>) -> Result<Self, Error> {
         Ok(Slot {
             stream: cuda.stream()?,
+            table,
             sent: Pinned::allocate(cuda, input)?,
             received: Pinned::allocate(cuda, output)?,
             input: DeviceBuffer::allocate(cuda, input)?,
@@ -152,7 +154,8 @@ impl Slot {
         // and here, after waiting. It lives until `drop` has waited.
         unsafe { self.sent.send(len, &mut self.input, input.lead, &self.stream)? };
         let plan = window.plan(piece);
-        self.stream.execute_checked(&plan, self.input.view(), lengths, self.output.view_mut())?;
+        let stream = self.stream.looking_up(self.table);
+        stream.execute_checked(&plan, self.input.view(), lengths, self.output.view_mut())?;
         let len = output.range.len();
         // SAFETY: as above.
         unsafe { self.received.receive(len, &self.output, output.lead, &self.stream)? };
@@ -161,7 +164,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for Slot<'_> {
     fn drop(&mut self) {
         // If that fails, the device can no longer run anything.
         let _ = self.stream.synchronize();

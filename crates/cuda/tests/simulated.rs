@@ -2,9 +2,11 @@
 //! many tiles, and tails that become zero in rows of every kernel. Compared with the CPU backend.
 #![cfg(feature = "simulate")]
 
+use retrograde::cpu::Program;
+use retrograde::prelude::*;
 use retrograde::{
-    Align, DType, ExecuteError, Layout, LengthPolicy, LengthsMemory, LengthsOperator, MemoryMut,
-    Plan, ReverseSegments, ReverseSubsequences, Tail, cpu,
+    Align, DType, ExecuteError, Layout, LengthPolicy, LengthsMemory, MemoryMut, Plan, Table, Tail,
+    TensorRef, cpu,
 };
 use retrograde_cuda::{Error, Kernel, Simulator, kernel, kernel_in_place};
 use std::sync::LazyLock;
@@ -67,14 +69,26 @@ const GUARD: usize = 128;
 struct Line([u8; 128]);
 
 /// Runs a plan out of place, from and to these alignments, and in place.
-fn agrees(simulator: &Simulator, plan: &Plan, lengths: &[u64], [from, to]: [usize; 2]) {
+fn agrees(simulator: &Simulator, plan: &Plan, lengths: &[u64], alignments: [usize; 2]) {
+    let program = Program::new(plan.clone());
+    same(simulator, &program, Some(LengthsMemory::from(lengths)), alignments);
+}
+
+/// The same with its table, and with any lengths.
+fn same(
+    simulator: &Simulator,
+    program: &Program,
+    lengths: Option<LengthsMemory<'_>>,
+    [from, to]: [usize; 2],
+) {
+    let plan = program.plan();
+    let simulator = simulator.looking_up(program.looked_up_in());
     let mut dice = Dice(plan.units() as u64);
     let per_byte = plan.unit().grain.per_byte();
     let input = dice.bytes(plan.src().end.div_ceil(per_byte));
     let before = dice.bytes(plan.dst().end.div_ceil(per_byte));
-    let memory = || Some(LengthsMemory::from(lengths));
     let mut expected = before.clone();
-    cpu::execute(plan, input[..].into(), memory(), MemoryMut::from(&mut expected[..])).unwrap();
+    program.execute(input[..].into(), lengths, MemoryMut::from(&mut expected[..])).unwrap();
 
     let place = |bytes: &[u8], lead: usize| {
         let mut held = vec![Line([0; 128]); (lead + bytes.len() + 2 * GUARD).div_ceil(128)];
@@ -101,18 +115,18 @@ fn agrees(simulator: &Simulator, plan: &Plan, lengths: &[u64], [from, to]: [usiz
     unsafe {
         let src = std::slice::from_raw_parts(bytes(&mut src).add(GUARD + from), input.len());
         let dst = std::slice::from_raw_parts_mut(bytes(&mut dst).add(GUARD + to), before.len());
-        simulator.execute(plan, src, memory(), dst).unwrap();
+        simulator.execute(plan, src, lengths, dst).unwrap();
     }
     check(&mut dst, to, &expected, "apart");
     if plan.fits_in_place() {
         let mut expected = input.clone();
-        cpu::execute_in_place(plan, memory(), MemoryMut::from(&mut expected[..])).unwrap();
+        program.execute_in_place(lengths, MemoryMut::from(&mut expected[..])).unwrap();
         let mut held = place(&input, from);
         // SAFETY: as above.
         unsafe {
             let at = bytes(&mut held).add(GUARD + from);
             let data = std::slice::from_raw_parts_mut(at, input.len());
-            simulator.execute_in_place(plan, memory(), data).unwrap();
+            simulator.execute_in_place(plan, lengths, data).unwrap();
         }
         check(&mut held, from, &expected, "in place");
     }
@@ -161,6 +175,63 @@ fn segments_of_every_size_cross_tiles() {
             agrees(simulator, &plan, &given, [lead % 64, width % 64]);
         }
     }
+}
+
+/// Segments of which a mask keeps some, in every kernel, and bytes and packed elements that are looked
+/// up: with offsets, with lengths and with neither.
+#[test]
+fn masks_and_tables_reach_every_kernel() {
+    let Some(simulator) = simulator() else { return };
+    let mut dice = Dice(7);
+    for (dtype, shape, axis, table) in [
+        (DType::U8, &[40_001][..], 0, Some(Table::dna())),
+        (DType::U8, &[3, 9_001], 1, Some(Table::dna())),
+        (DType::U8, &[5_000, 7], 0, Some(Table::dna())),
+        (DType::U4, &[9_001], 0, Some(Table::nibbles(&std::array::from_fn(|k| 15 - k as u8)))),
+        (DType::U2, &[3, 5_003], 1, Some(Table::quarters(&[3, 2, 1, 0]))),
+        (DType::U8, &[40_001], 0, None),
+        (DType::F32, &[20_000], 0, None),
+        (DType::C128, &[2, 1_300], 1, None),
+        (DType::F32, &[700, 20], 0, None),
+        (DType::U8, &[90, 1_025], 0, None),
+        (DType::U4, &[9_001], 0, None),
+    ] {
+        let layout = Layout::dense(dtype, shape).unwrap();
+        for most in [1, 3, 30, 300, 5_000, 100_000] {
+            let plain = offsets(&mut dice, shape[axis], most);
+            let marked: Vec<i64> =
+                plain.iter().map(|&offset| 2 * offset as i64 + dice.up_to(1) as i64).collect();
+            let segments = ReverseSegments::along(axis as i64).marked().offsets(&marked);
+            let prepared = match &table {
+                Some(table) => segments.table(table).prepare(&layout, &layout),
+                None => segments.prepare(&layout, &layout),
+            };
+            let prepared = prepared.unwrap();
+            for alignments in [[0, 0], [16, 48]] {
+                same(simulator, prepared.program(), prepared.lengths_memory(), alignments);
+            }
+            if matches!(dtype, DType::U8) {
+                same(simulator, prepared.program(), prepared.lengths_memory(), [3, 6]);
+            }
+        }
+        let Some(table) = table else { continue };
+        let lanes: Vec<usize> =
+            (0..shape.len()).map(|at| if at == axis { 1 } else { shape[at] }).collect();
+        let given: Vec<u64> =
+            (0..lanes.iter().product()).map(|_| dice.up_to(shape[axis])).collect();
+        let given = TensorRef::from_slice(&given, &lanes).unwrap();
+        for tail in [Tail::Keep, Tail::Zero] {
+            let lanes = ReverseSubsequences::along(axis as i64).tail(tail).lengths(given.clone());
+            let prepared = lanes.table(&table).prepare(&layout, &layout).unwrap();
+            same(simulator, prepared.program(), prepared.lengths_memory(), [1, 5]);
+        }
+        let whole = Reverse::axes([axis as i64]);
+        let prepared = whole.table(&table).prepare(&layout, &layout).unwrap();
+        same(simulator, prepared.program(), None, [7, 2]);
+    }
+    let left: Vec<String> = simulator.unused();
+    let left: Vec<&String> = left.iter().filter(|name| name.contains("table")).collect();
+    assert_eq!(left, Vec::<&String>::new(), "kernels that no call has run");
 }
 
 #[test]

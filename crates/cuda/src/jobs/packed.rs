@@ -1,4 +1,4 @@
-//! Packed elements.
+//! Packed elements, and bytes that are looked up in a table.
 
 use super::{AnyParams, Call, Launch, axis, flat};
 use crate::params::{Axis, Loops, Packed, divisor};

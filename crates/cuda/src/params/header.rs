@@ -111,7 +111,7 @@ fn header() -> String {
     for constants::Constant { name, kind, value, about } in constants::shared() {
         declare(&mut header, "", &format!("const {kind} {name} = {value};"), &about);
     }
-    let all: [fn(&mut String); 13] = [
+    let all: [fn(&mut String); 14] = [
         structure::<Axis>,
         structure::<Loops<FEW>>,
         structure::<Lengths>,
@@ -125,6 +125,7 @@ fn header() -> String {
         structure::<Packed>,
         structure::<Report>,
         structure::<Check>,
+        structure::<Table>,
     ];
     all.into_iter().for_each(|one| one(&mut header));
     header
@@ -156,6 +157,7 @@ fn structs_have_no_padding() {
             "Loops<MANY>" => size_of::<Loops<MANY>>(),
             "[Axis; N]" => FEW * size_of::<Axis>(),
             "[Axis; 2]" => 2 * size_of::<Axis>(),
+            "[u32; TABLE_WORDS]" => 4 * TABLE_WORDS,
             other => panic!("{other}"),
         }
     }
@@ -177,4 +179,5 @@ fn structs_have_no_padding() {
     filled::<Packed>();
     filled::<Report>();
     filled::<Check>();
+    filled::<Table>();
 }
