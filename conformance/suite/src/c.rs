@@ -2,9 +2,9 @@
 //! status each, as a C program calls them. Also on a CUDA device, if there is one.
 
 use crate::backend::{Backend, Outcome, element_type};
-use crate::case::{Case, Operation, Rule};
+use crate::case::{Case, CaseLengths, Operation, Rule};
 use crate::oracle::indices;
-use crate::placement::Placement;
+use crate::placement::{Kind, Placement};
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{DType, LengthPolicy};
 use retrograde_c::call::{
@@ -15,8 +15,10 @@ use retrograde_c::guard::{retrograde_last_error, retrograde_last_error_position}
 use retrograde_c::operator::*;
 use retrograde_c::status::{RETROGRADE_LENGTH_OUT_OF_RANGE, RETROGRADE_OK, Status};
 use retrograde_c::tensor::{RETROGRADE_ELEMENTS, RETROGRADE_STRIDE_BYTES, Tensor};
+use std::borrow::Cow;
 use std::ffi::CStr;
 use std::ptr::{null, null_mut};
+use std::sync::Arc;
 
 /// The C interface on the CPU, as users get it.
 #[derive(Debug)]
@@ -57,12 +59,23 @@ impl Backend for CInterface {
         self.thorough
     }
 
+    fn has_masks(&self) -> bool {
+        true
+    }
+
+    fn has_tables(&self) -> bool {
+        true
+    }
+
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
+        let Some(case) = with_mask_in_lengths(case) else {
+            return Outcome::Unsupported("a mask of whole axes".to_owned());
+        };
         let buffer = case.lengths.as_deref().map(|lengths| &lengths.buffer);
         let (lengths, bytes) = buffer.map_or((null(), 0), |of| (of.as_ptr().cast(), of.len()));
         let (dst, len) = (output.as_mut_ptr().cast(), output.len());
         // SAFETY: in both arms the call is valid, and the buffers are slices.
-        with_call(case, |call| unsafe {
+        with_call(&case, |call| unsafe {
             match input {
                 Some(src) => {
                     retrograde_run(call, src.as_ptr().cast(), src.len(), lengths, bytes, dst, len)
@@ -111,16 +124,51 @@ fn succeeded(status: Status) -> Result<(), Status> {
     if status == RETROGRADE_OK { Ok(()) } else { Err(status) }
 }
 
+/// The call with its mask where C has it: in lengths, of which those of what stays are 0, and in marked
+/// offsets. `None` if there are none to hold it.
+fn with_mask_in_lengths(case: &Case) -> Option<Cow<'_, Case>> {
+    let operation = match &case.operation {
+        Operation::LookUp { of, .. } => &**of,
+        operation => operation,
+    };
+    let Operation::Where { of, mask, .. } = operation else { return Some(Cow::Borrowed(case)) };
+    let lengths = match **of {
+        Operation::Reverse { .. } => return None,
+        Operation::Segments { .. } => Some(Arc::new(marked(case, mask))),
+        _ => case.without_mask(of, mask).lengths,
+    };
+    Some(Cow::Owned(Case { lengths, ..case.clone() }))
+}
+
+/// The offsets of a case, each doubled, and one more where its segment is reversed.
+fn marked(case: &Case, mask: &[bool]) -> CaseLengths {
+    let offsets = case.lengths.as_deref().map_or(&[][..], |offsets| &offsets.values);
+    // The last offset starts no segment.
+    let marks = mask.iter().copied().chain([false]);
+    let values = offsets.iter().zip(marks).map(|(&at, moves)| 2 * at + i64::from(moves)).collect();
+    let kind = Kind::OUTPUTS[offsets.len() % Kind::OUTPUTS.len()];
+    CaseLengths::new(values, &[offsets.len()], DType::I64, kind)
+}
+
 /// The operator of a case.
 fn operator(case: &Case) -> Result<*mut Operator, Status> {
-    let kind = match case.operation {
+    let (operation, table) = match &case.operation {
+        Operation::LookUp { of, table } => (&**of, &**table),
+        operation => (operation, &[][..]),
+    };
+    // Of all masks, C knows only those of segments: see `with_mask_in_lengths`.
+    let (operation, masked) = match operation {
+        Operation::Where { of, .. } => (&**of, true),
+        operation => (operation, false),
+    };
+    let kind = match operation {
         Operation::Reverse { .. } => RETROGRADE_REVERSE,
         Operation::Sequence { .. } => RETROGRADE_REVERSE_SEQUENCE,
         Operation::Subsequences { .. } => RETROGRADE_REVERSE_SUBSEQUENCES,
         Operation::Segments { .. } => RETROGRADE_REVERSE_SEGMENTS,
         Operation::Orient { .. } => RETROGRADE_ORIENT,
         Operation::Where { .. } | Operation::LookUp { .. } => {
-            unreachable!("for backends that have masks and tables")
+            unreachable!("a table of a mask of another operation, and nothing else")
         }
     };
     let mut op = null_mut();
@@ -128,7 +176,7 @@ fn operator(case: &Case) -> Result<*mut Operator, Status> {
     succeeded(unsafe { retrograde_operator_create(kind, &mut op) })?;
     // SAFETY: in all arms the operator is valid, and the mask has as many entries.
     let set = unsafe {
-        match &case.operation {
+        match operation {
             Operation::Reverse { flips } => {
                 let mask: Vec<u8> = flips.iter().map(|&flip| u8::from(flip)).collect();
                 succeeded(retrograde_operator_set_mask(op, mask.as_ptr(), mask.len()))
@@ -144,6 +192,7 @@ fn operator(case: &Case) -> Result<*mut Operator, Status> {
             }
             Operation::Segments { axis } => {
                 succeeded(retrograde_operator_set_axis(op, *axis as i64))
+                    .and_then(|()| succeeded(retrograde_operator_set_marked(op, u32::from(masked))))
             }
             &Operation::Orient { exif, rows, columns } => {
                 let axes = [rows as i64, columns as i64];
@@ -153,6 +202,10 @@ fn operator(case: &Case) -> Result<*mut Operator, Status> {
             Operation::Where { .. } | Operation::LookUp { .. } => unreachable!("refused above"),
         }
     };
+    // SAFETY: the operator is valid, and the table has as many entries: none is no table.
+    let set = set.and_then(|()| unsafe {
+        succeeded(retrograde_operator_set_table(op, table.as_ptr(), table.len()))
+    });
     if set.is_err() {
         // SAFETY: made above, destroyed once.
         unsafe { retrograde_operator_destroy(op) };

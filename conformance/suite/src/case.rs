@@ -156,10 +156,15 @@ impl CaseLengths {
     /// Lays out lengths of a shape.
     pub fn new(values: Vec<i64>, shape: &[usize], dtype: DType, kind: Kind) -> Self {
         let width = dtype.bits().expect("an integer type") / 8;
-        let placement = Placement::new(kind, Width::Bytes(width), shape);
+        Self::placed(values, dtype, Placement::new(kind, Width::Bytes(width), shape))
+    }
+
+    /// Puts lengths where a placement says.
+    fn placed(values: Vec<i64>, dtype: DType, placement: Placement) -> Self {
         let mut buffer = vec![0xEE; placement.bytes];
         for (value, &position) in values.iter().zip(&placement.positions) {
             let bytes = &value.to_ne_bytes();
+            let width = placement.width.pitch();
             let bytes = match cfg!(target_endian = "little") {
                 true => &bytes[..width],
                 false => &bytes[8 - width..],
@@ -260,12 +265,13 @@ impl Case {
     }
 
     /// The case without its mask: what it does not name has a length of 0.
-    fn without_mask(&self, of: &Operation, mask: &[bool]) -> Case {
+    pub(crate) fn without_mask(&self, of: &Operation, mask: &[bool]) -> Case {
         let mut case = self.with(of);
         if let (Some(lengths), false) = (&self.lengths, matches!(of, Operation::Segments { .. })) {
             let values = lengths.values.iter().zip(mask);
             let values = values.map(|(&value, &moves)| if moves { value } else { 0 }).collect();
-            case.lengths = Some(Arc::new(CaseLengths { values, ..(**lengths).clone() }));
+            let CaseLengths { dtype, placement, .. } = (**lengths).clone();
+            case.lengths = Some(Arc::new(CaseLengths::placed(values, dtype, placement)));
         }
         case
     }
