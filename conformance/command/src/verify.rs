@@ -9,6 +9,7 @@ use retrograde_kit::cause;
 use retrograde_picture::Movement;
 use retrograde_program::report;
 use retrograde_truth::call::Call;
+use retrograde_truth::extras::Extras;
 use retrograde_truth::tensor::{Data, Tensor as KitTensor};
 use retrograde_truth::types::{Type, of};
 
@@ -81,8 +82,10 @@ fn compare(arguments: &Arguments) -> Result<()> {
     let (expected, got) = (tensor(after.shape(), expected), tensor(after.shape(), got));
     let differs = |at: &usize| got.bits(*at) != expected.bits(*at);
     let (count, first) = ((0..got.len()).filter(differs).count(), (0..got.len()).find(differs));
-    let likely = call_of(&task, before.shape())
-        .and_then(|(call, argument)| cause::likely(&call, &input, &argument, &expected, &got));
+    let none = Extras::default();
+    let likely = call_of(&task, before.shape()).and_then(|(call, argument)| {
+        cause::likely(&call, &input, &argument, &none, (&expected, &got))
+    });
     let cause = likely.map_or(String::new(), |cause| format!("; likely cause: {cause}"));
     let Some(first) = first else {
         bail!("verify: {operator}: {name}: all elements are equal{cause}");

@@ -4,6 +4,8 @@
 //! reported.
 
 use retrograde_truth::call::Call;
+use retrograde_truth::extras::Extras;
+use retrograde_truth::reference;
 use retrograde_truth::tensor::{Data, Tensor};
 use retrograde_truth::types::Kind;
 
@@ -12,8 +14,8 @@ pub fn likely(
     call: &Call,
     input: &Tensor,
     argument: &Tensor,
-    expected: &Tensor,
-    got: &Tensor,
+    extras: &Extras,
+    (expected, got): (&Tensor, &Tensor),
 ) -> Option<String> {
     if got.dtype != expected.dtype {
         return Some(format!("the type became {}", got.dtype.name));
@@ -37,7 +39,14 @@ pub fn likely(
     if let Some(cause) = element_cause(expected, &all) {
         return Some(cause.to_owned());
     }
-    moved_cause(call, input, argument, expected, got)
+    let without = |extras| reference::answer(call, input, argument, &extras).as_ref() == Ok(got);
+    if extras.mask.is_some() && without(Extras { mask: None, ..extras.clone() }) {
+        return Some("the mask was ignored".to_owned());
+    }
+    if extras.table.is_some() && without(Extras { table: None, ..extras.clone() }) {
+        return Some("the table was ignored".to_owned());
+    }
+    moved_cause(call, input, argument, extras, (expected, got))
 }
 
 /// What may have happened to the bits of every element.
@@ -136,8 +145,8 @@ fn moved_cause(
     call: &Call,
     input: &Tensor,
     argument: &Tensor,
-    expected: &Tensor,
-    got: &Tensor,
+    extras: &Extras,
+    (expected, got): (&Tensor, &Tensor),
 ) -> Option<String> {
     let differing: Vec<usize> =
         (0..expected.len()).filter(|&at| got.bits(at) != expected.bits(at)).collect();
@@ -155,8 +164,7 @@ fn moved_cause(
             false => "elements became zero".to_owned(),
         });
     }
-    let answer =
-        |argument: &Tensor| retrograde_truth::reference::answer(call, input, argument).ok();
+    let answer = |argument: &Tensor| reference::answer(call, input, argument, extras).ok();
     if lengths {
         let limit = input.len() as i128;
         let changed = |by: &dyn Fn(i128) -> i128| {
@@ -182,7 +190,7 @@ fn moved_cause(
             _ => None,
         };
         if let Some(other) = other
-            && retrograde_truth::reference::answer(&other, input, argument).as_ref() == Ok(got)
+            && reference::answer(&other, input, argument, extras).as_ref() == Ok(got)
         {
             return Some("time and batch axes were exchanged".to_owned());
         }

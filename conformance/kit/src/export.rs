@@ -117,6 +117,7 @@ fn write(folder: &Path, name: &str, content: &[u8]) -> Result<(), String> {
 fn applies(case: &Case, format: Format) -> bool {
     match format {
         Format::Npy => true,
+        _ if !case.extras.is_empty() => false,
         Format::Onnx => matches!(case.call, Call::Sequence { .. }),
         Format::OpenVino => matches!(case.call, Call::Reverse { .. } | Call::AnySequence { .. }),
         Format::StableHlo | Format::WebNn => case.call == Call::Flip,
@@ -142,7 +143,7 @@ fn entry(case: &Case, format: Format, files: &[String]) -> Value {
         }
         out
     };
-    json!({
+    let mut out = json!({
         "id": case.id,
         "rule": case.rule,
         "operator": case.call.operator(),
@@ -154,7 +155,11 @@ fn entry(case: &Case, format: Format, files: &[String]) -> Value {
             Expected::Refusal(reason) => json!({ "refused": reason }),
         },
         "files": files,
-    })
+    });
+    for (name, extra) in case.extras.named() {
+        out[name] = tensor(extra);
+    }
+    out
 }
 
 /// Files of a case: names with `/` between folders, and contents.

@@ -3,6 +3,7 @@
 //! The first request is `{"hello": 1}`; every other one is a case. Answers come in any order, and
 //! each names its case. `docs/conformance.md` describes it for authors of adapters.
 
+use retrograde_truth::case::Case;
 use retrograde_truth::tensor::Tensor;
 use serde_json::{Value, json};
 
@@ -23,6 +24,16 @@ pub struct Hello {
     pub version: String,
     /// The operators that it has, by the names of [`OPERATORS`](retrograde_truth::call::OPERATORS).
     pub operators: Vec<String>,
+    /// Those of [`EXTRAS`](retrograde_truth::extras::EXTRAS) that it takes; none if it does not say.
+    pub operands: Vec<String>,
+}
+
+impl Hello {
+    /// Whether it has the operator of a case, and takes its operands.
+    pub fn has(&self, case: &Case) -> bool {
+        self.operators.iter().any(|one| one == case.call.operator())
+            && case.extras.named().all(|(name, _)| self.operands.iter().any(|one| one == name))
+    }
 }
 
 /// The answer to the first request: who it is, or why it cannot run and how to install it.
@@ -37,8 +48,10 @@ pub fn parse_hello(line: &str) -> Result<Hello, String> {
     }
     let text = |name: &str| value[name].as_str().unwrap_or("unknown").to_owned();
     let operators = value["operators"].as_array().ok_or("\"operators\" is not a list")?;
-    let operators = operators.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    Ok(Hello { runtime: text("runtime"), version: text("version"), operators })
+    let names = |list: &[Value]| list.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let operands = value["operands"].as_array().map_or(&[][..], Vec::as_slice);
+    let (operators, operands) = (names(operators), names(operands));
+    Ok(Hello { runtime: text("runtime"), version: text("version"), operators, operands })
 }
 
 /// What a runtime did with a case.

@@ -248,7 +248,8 @@ fn group(
     };
     let cause = match (&case.expected, &result.got) {
         (Expected::Value(expected), Some(got)) => {
-            cause::likely(&case.call, &case.input, &case.argument, expected, got)
+            let Case { call, input, argument, extras, .. } = case;
+            cause::likely(call, input, argument, extras, (expected, got))
         }
         _ => None,
     };

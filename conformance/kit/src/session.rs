@@ -88,8 +88,7 @@ pub fn run(options: &Options, watch: &dyn Watch, stop: &AtomicBool) -> Result<Re
                 continue;
             }
         };
-        let has = |case: &&Case| hello.operators.iter().any(|one| one == case.call.operator());
-        let cases: Vec<&Case> = all.iter().filter(has).collect();
+        let cases: Vec<&Case> = all.iter().filter(|case| hello.has(case)).collect();
         let mut done =
             held.remove(&(hello.runtime.clone(), hello.version.clone())).unwrap_or_default();
         done.retain(|id, _| cases.iter().any(|case| case.id == *id));

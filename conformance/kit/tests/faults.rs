@@ -2,11 +2,13 @@
 //! fail. Each is the reference with one fault, and sees what a runtime sees: the call and its
 //! operands, not the name, the rule or the expected result of the case.
 
+use retrograde_kit::cause;
 use retrograde_kit::protocol::Outcome;
 use retrograde_kit::verdict::{Verdict, judge};
 use retrograde_truth::call::Call;
 use retrograde_truth::case::{Case, Expected};
 use retrograde_truth::cases::{self, SEED};
+use retrograde_truth::extras::Extras;
 use retrograde_truth::reference;
 use retrograde_truth::rules::RULES;
 use retrograde_truth::tensor::{Data, Tensor};
@@ -15,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The outcome of the reference.
 fn right(case: &Case) -> Outcome {
-    match reference::answer(&case.call, &case.input, &case.argument) {
+    match reference::answer(&case.call, &case.input, &case.argument, &case.extras) {
         Ok(tensor) => Outcome::Value(tensor),
         Err(reason) => Outcome::Refused(reason),
     }
@@ -24,6 +26,11 @@ fn right(case: &Case) -> Outcome {
 /// The reference on other operands.
 fn with(case: &Case, call: Call, argument: Tensor) -> Outcome {
     right(&Case { call, argument, ..case.clone() })
+}
+
+/// The reference without the mask or the table.
+fn without(case: &Case, extras: Extras) -> Outcome {
+    right(&Case { extras, ..case.clone() })
 }
 
 /// The reference, and then another tensor in place of its result, if `by` makes one.
@@ -119,6 +126,7 @@ fn broken(rule: &str, case: &Case) -> Outcome {
     let rank = input.shape.len() as i128;
     let values = if argument.dtype.is_integer() { argument.to_integers() } else { Vec::new() };
     let refusal = matches!(right(case), Outcome::Refused(_));
+    let (mask, table) = (case.extras.mask.is_some(), case.extras.table.is_some());
     match rule {
         "types.every" => refuses(case, kind == "bool"),
         "bits.nan-payload" => floats(case, &|bits, e, f| {
@@ -273,6 +281,7 @@ fn broken(rule: &str, case: &Case) -> Outcome {
             _ => right(case),
         },
         "lengths.each" => match has_lengths(case)
+            && case.extras.is_empty()
             && !refusal
             && values.iter().all(|&one| one >= 2 && one <= size(case))
         {
@@ -298,9 +307,11 @@ fn broken(rule: &str, case: &Case) -> Outcome {
         "lengths.beyond-later" => {
             let first = values.first().is_some_and(|&first| (0..=size(case)).contains(&first));
             let later = values.iter().skip(1).any(|&one| one > size(case));
-            keeps(case, sequence(case) && first && later && fits(case))
+            keeps(case, sequence(case) && refusal && first && later && fits(case))
         }
-        "lengths.negative" => keeps(case, has_lengths(case) && values.iter().any(|&one| one < 0)),
+        "lengths.negative" => {
+            keeps(case, has_lengths(case) && refusal && values.iter().any(|&one| one < 0))
+        }
         "lengths.wide" => {
             let narrow = |value: i128| i128::from(value as u32);
             let wide =
@@ -328,6 +339,7 @@ fn broken(rule: &str, case: &Case) -> Outcome {
         "segments.each" => match call {
             Call::Segments { .. }
                 if !refusal
+                    && case.extras.is_empty()
                     && values.len() > 2
                     && values.windows(2).all(|pair| pair[0] < pair[1]) =>
             {
@@ -347,9 +359,49 @@ fn broken(rule: &str, case: &Case) -> Outcome {
             _ => right(case),
         },
         "segments.refused" => match call {
-            Call::Segments { .. } => keeps(case, refusal),
+            Call::Segments { .. } => keeps(case, refusal && !mask),
             _ => right(case),
         },
+        "orient.each" => match call {
+            Call::Orient { .. } => keeps(case, rank == 2 && !refusal),
+            _ => right(case),
+        },
+        "orient.axes" => match call {
+            Call::Orient { .. } => keeps(case, rank == 3),
+            _ => right(case),
+        },
+        "orient.refused" => match call {
+            Call::Orient { .. } => keeps(case, refusal),
+            _ => right(case),
+        },
+        "where.stays" => match without(case, Extras::default()) {
+            Outcome::Value(all) if mask && !table && !refusal => Outcome::Value(all),
+            _ => right(case),
+        },
+        "where.lengths" => {
+            let outside = |&length: &i128| !(0..=size(case)).contains(&length);
+            refuses(case, mask && has_lengths(case) && !refusal && values.iter().any(outside))
+        }
+        "where.refused" => keeps(case, mask && refusal),
+        "table.each" => match without(case, Extras { table: None, ..case.extras.clone() }) {
+            Outcome::Value(moved) if table && !refusal && kind == "u8" => {
+                changed(case, &|tensor, at| match moved.bits(at) == input.bits(at) {
+                    true => moved.bits(at),
+                    false => tensor.bits(at),
+                })
+            }
+            _ => right(case),
+        },
+        "table.types" => refuses(case, table && !refusal && kind != "u8"),
+        "table.stays" => match without(case, Extras { table: None, ..case.extras.clone() }) {
+            Outcome::Value(moved) if table && !refusal && kind == "u8" => {
+                changed(case, &|_, at| {
+                    case.extras.table.as_ref().unwrap().bits(moved.bits(at) as usize)
+                })
+            }
+            _ => right(case),
+        },
+        "table.refused" => keeps(case, table && refusal),
         other => panic!("no broken backend for {other}"),
     }
 }
@@ -412,6 +464,24 @@ fn every_fault_is_caught_by_the_cases_of_its_rule_alone() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_mask_or_a_table_that_was_ignored_is_the_likely_cause() {
+    let all = cases::all(SEED, false);
+    for (rule, cause) in
+        [("where.stays", "the mask was ignored"), ("table.each", "the table was ignored")]
+    {
+        for case in all.iter().filter(|case| case.rule == rule) {
+            let outcome = without(case, Extras::default());
+            let (Expected::Value(expected), Outcome::Value(got)) = (&case.expected, outcome) else {
+                panic!("{} has no result", case.id);
+            };
+            let Case { call, input, argument, extras, .. } = case;
+            let likely = cause::likely(call, input, argument, extras, (expected, &got));
+            assert_eq!(likely.as_deref(), Some(cause), "{}", case.id);
+        }
+    }
 }
 
 #[test]

@@ -100,6 +100,26 @@ fn progress_is_told_and_an_interrupted_run_continues() {
 }
 
 #[test]
+fn masks_and_tables_are_for_runtimes_that_name_them() {
+    if !has_python() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let counts = Counts { most: usize::MAX, ..Counts::default() };
+    // The adapter has the operator of all of them, and says nothing about operands.
+    let only =
+        ["axes.none.flip", "where.stays.flip", "table.each.flip"].map(str::to_owned).to_vec();
+    let options = Options { only, ..options(folder.path(), true) };
+    let report = session::run(&options, &counts, &counts.stop).unwrap();
+    let ran: Vec<_> = counts.results.lock().unwrap().clone();
+    assert!(!ran.is_empty() && ran.iter().all(|id| id.starts_with("axes.none")), "{ran:?}");
+    let letters = report.cases.iter().zip(&report.runtimes[0].verdicts);
+    for (id, &letter) in letters {
+        assert_eq!(letter == '-', !id.starts_with("axes.none"), "{id}: {letter}");
+    }
+}
+
+#[test]
 fn reports_are_joined_by_runtime() {
     if !has_python() {
         return;

@@ -39,16 +39,22 @@ pub enum Call {
         /// The axis that is cut.
         axis: i64,
     },
+    /// An image upright: EXIF's orientations. Its axes are those of rows and columns.
+    Orient {
+        /// The number, 1 to 8.
+        orientation: i64,
+    },
 }
 
 /// The names of all operators, as requests of the protocol have them.
-pub const OPERATORS: [&str; 6] = [
+pub const OPERATORS: [&str; 7] = [
     "Reverse",
     "Flip",
     "ReverseSequence",
     "ReverseSequenceAnyAxes",
     "ReverseSubsequences",
     "ReverseSegments",
+    "Orient",
 ];
 
 impl Call {
@@ -61,6 +67,7 @@ impl Call {
             Call::AnySequence { .. } => 3,
             Call::Subsequences { .. } => 4,
             Call::Segments { .. } => 5,
+            Call::Orient { .. } => 6,
         }]
     }
 
@@ -74,13 +81,14 @@ impl Call {
             Call::AnySequence { .. } => "anyaxes",
             Call::Subsequences { .. } => "subsequences",
             Call::Segments { .. } => "segments",
+            Call::Orient { .. } => "orient",
         }
     }
 
     /// What the second operand is called.
     pub fn argument_name(&self) -> &'static str {
         match self {
-            Call::Reverse { .. } | Call::Flip => "axes",
+            Call::Reverse { .. } | Call::Flip | Call::Orient { .. } => "axes",
             Call::Segments { .. } => "offsets",
             _ => "lengths",
         }
@@ -95,6 +103,7 @@ impl Call {
                 json!({ "time_axis": time, "batch_axis": batch })
             }
             Call::Subsequences { axis } | Call::Segments { axis } => json!({ "axis": axis }),
+            Call::Orient { orientation } => json!({ "orientation": orientation }),
         }
     }
 
@@ -115,6 +124,7 @@ impl Call {
             }
             Some("ReverseSubsequences") => Ok(Call::Subsequences { axis: integer("axis")? }),
             Some("ReverseSegments") => Ok(Call::Segments { axis: integer("axis")? }),
+            Some("Orient") => Ok(Call::Orient { orientation: integer("orientation")? }),
             Some(other) => {
                 Err(format!("no operator {other:?}, expected one of {}", OPERATORS.join(", ")))
             }

@@ -1,6 +1,7 @@
 //! A case: a call with its operands, the rule that it tests, and what must come back.
 
 use crate::call::Call;
+use crate::extras::Extras;
 use crate::tensor::Tensor;
 use serde_json::{Value, json};
 
@@ -26,6 +27,8 @@ pub struct Case {
     pub input: Tensor,
     /// Axes, lengths or offsets.
     pub argument: Tensor,
+    /// A mask and a table.
+    pub extras: Extras,
     /// What must come back.
     pub expected: Expected,
 }
@@ -33,13 +36,17 @@ pub struct Case {
 impl Case {
     /// The request of the protocol for this case.
     pub fn request(&self) -> Value {
-        json!({
+        let mut request = json!({
             "id": self.id,
             "operator": self.call.operator(),
             "attributes": self.call.attributes(),
             "input": self.input.to_json(),
             self.call.argument_name(): self.argument.to_json(),
-        })
+        });
+        for (name, tensor) in self.extras.named() {
+            request[name] = tensor.to_json();
+        }
+        request
     }
 
     /// What must come back, as JSON.
@@ -62,21 +69,19 @@ impl Case {
 
     /// The call in one line, such as `ReverseSequence(f32 [4, 3], lengths = [4, 0, 2])`.
     pub fn line(&self) -> String {
-        let argument = &self.argument;
-        let shown = match argument.len() {
-            count if count > 16 => format!("{} {:?}", argument.dtype.name, argument.shape),
+        let shown = |tensor: &Tensor| match tensor.len() {
+            count if count > 16 => format!("{} {:?}", tensor.dtype.name, tensor.shape),
             count => {
-                let texts: Vec<_> = (0..count).map(|at| argument.text(at)).collect();
+                let texts: Vec<_> = (0..count).map(|at| tensor.text(at)).collect();
                 format!("[{}]", texts.join(", "))
             }
         };
-        let mut out = format!(
-            "{}({} {:?}, {} = {shown}",
-            self.call.operator(),
-            self.input.dtype.name,
-            self.input.shape,
-            self.call.argument_name(),
-        );
+        let (operator, input) = (self.call.operator(), &self.input);
+        let mut out = format!("{operator}({} {:?}", input.dtype.name, input.shape);
+        let argument = (self.call.argument_name(), &self.argument);
+        for (name, tensor) in [argument].into_iter().chain(self.extras.named()) {
+            out += &format!(", {name} = {}", shown(tensor));
+        }
         if let Value::Object(attributes) = self.call.attributes() {
             for (name, value) in attributes {
                 out += &format!(", {name} = {value}");

@@ -5,13 +5,17 @@
 
 mod axes;
 mod bits;
+mod images;
 mod lengths;
+mod masks;
 mod segments;
 mod shapes;
+mod tables;
 mod values;
 
 use crate::call::Call;
 use crate::case::{Case, Expected};
+use crate::extras::Extras;
 use crate::reference;
 use crate::tensor::Tensor;
 use crate::types::{TYPES, Type, of};
@@ -150,38 +154,60 @@ impl Maker {
     }
 
     /// Adds a case that has a result.
-    fn value(&mut self, rule: &'static str, input: Tensor, (call, argument): (Call, Tensor)) {
-        let expected = match reference::answer(&call, &input, &argument) {
-            Ok(tensor) => Expected::Value(tensor),
-            Err(reason) => panic!("a case of {rule} has no result: {reason}"),
-        };
-        self.add(rule, input, call, argument, expected);
+    fn value(&mut self, rule: &'static str, input: Tensor, call: (Call, Tensor)) {
+        self.value_with(rule, input, call, Extras::default());
     }
 
     /// Adds a case that must be refused.
-    fn refusal(&mut self, rule: &'static str, input: Tensor, (call, argument): (Call, Tensor)) {
-        let expected = match reference::answer(&call, &input, &argument) {
-            Ok(_) => panic!("a case of {rule} is not refused: {call:?} {:?}", input.shape),
-            Err(reason) => Expected::Refusal(reason),
-        };
-        self.add(rule, input, call, argument, expected);
+    fn refusal(&mut self, rule: &'static str, input: Tensor, call: (Call, Tensor)) {
+        self.refusal_with(rule, input, call, Extras::default());
     }
 
-    fn add(
+    /// Adds a case with a mask or a table that has a result.
+    fn value_with(
         &mut self,
         rule: &'static str,
         input: Tensor,
-        call: Call,
-        argument: Tensor,
-        expected: Expected,
+        call: (Call, Tensor),
+        extras: Extras,
     ) {
+        let case = self.named(rule, input, call, extras);
+        assert!(!case.is_refusal(), "a case of {rule} has no result: {:?}", case.expected);
+        self.cases.push(case);
+    }
+
+    /// Adds a case with a mask or a table that must be refused.
+    fn refusal_with(
+        &mut self,
+        rule: &'static str,
+        input: Tensor,
+        call: (Call, Tensor),
+        extras: Extras,
+    ) {
+        let case = self.named(rule, input, call, extras);
+        assert!(case.is_refusal(), "a case of {rule} is not refused: {}", case.line());
+        self.cases.push(case);
+    }
+
+    /// A case with its name, and what must come back.
+    fn named(
+        &mut self,
+        rule: &'static str,
+        input: Tensor,
+        (call, argument): (Call, Tensor),
+        extras: Extras,
+    ) -> Case {
+        let expected = match reference::answer(&call, &input, &argument, &extras) {
+            Ok(tensor) => Expected::Value(tensor),
+            Err(reason) => Expected::Refusal(reason),
+        };
         let sizes: Vec<_> = input.shape.iter().map(usize::to_string).collect();
         let sizes = if sizes.is_empty() { "scalar".to_owned() } else { sizes.join("x") };
         let stem = format!("{rule}.{}.{}.{sizes}", call.short(), input.dtype.name);
         let number = self.names.entry(stem.clone()).or_default();
         *number += 1;
         let id = format!("{stem}.{number}");
-        self.cases.push(Case { id, rule, call, input, argument, expected });
+        Case { id, rule, call, input, argument, extras, expected }
     }
 }
 
@@ -194,6 +220,9 @@ pub fn all(seed: u64, full: bool) -> Vec<Case> {
     axes::make(&mut maker);
     lengths::make(&mut maker);
     segments::make(&mut maker);
+    images::make(&mut maker);
+    masks::make(&mut maker);
+    tables::make(&mut maker);
     maker.cases
 }
 

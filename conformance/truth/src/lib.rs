@@ -7,6 +7,7 @@
 pub mod call;
 pub mod case;
 pub mod cases;
+pub mod extras;
 pub mod oracle;
 pub mod reference;
 pub mod rules;

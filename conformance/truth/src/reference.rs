@@ -3,6 +3,7 @@
 //! Expected outputs come from here. It is slow and literal, and uses no engine.
 
 use crate::call::Call;
+use crate::extras::{self, Extras};
 use crate::oracle;
 use crate::tensor::Tensor;
 use crate::types::{Kind, Type};
@@ -14,9 +15,43 @@ pub const ONNX_TYPES: [&str; 15] = [
 ];
 
 /// The output of a call, or why it must be refused.
-pub fn answer(call: &Call, input: &Tensor, argument: &Tensor) -> Result<Tensor, String> {
+pub fn answer(
+    call: &Call,
+    input: &Tensor,
+    argument: &Tensor,
+    given: &Extras,
+) -> Result<Tensor, String> {
     let shape = &input.shape;
-    let sources = match *call {
+    let mask = given.mask.as_ref();
+    let moves = mask.map(|mask| extras::entries(call, shape, argument, mask)).transpose()?;
+    let argument = &match &moves {
+        Some(moves) => extras::of_what_moves(call, argument, moves),
+        None => argument.clone(),
+    };
+    let (mut turned, mut sources) = (shape.clone(), sources(call, input, argument)?);
+    if let Call::Orient { orientation } = *call {
+        let (rows, columns) = plane(argument, shape.len())?;
+        turned = oracle::oriented(shape, rows, columns, orientation as u8);
+    }
+    let values = if argument.dtype.is_integer() { argument.to_integers() } else { Vec::new() };
+    let entry_of = |index: &[usize]| extras::entry_of(call, shape, &values, index);
+    if let Some(moves) = &moves {
+        oracle::stay(shape, &mut sources, moves, entry_of);
+    }
+    let output = input.taken(&sources).reshaped(&turned);
+    let Some(table) = &given.table else { return Ok(output) };
+    let reversed = |index: Vec<usize>| {
+        entry_of(&index).is_some_and(|entry| moves.as_ref().is_none_or(|moves| moves[entry]))
+    };
+    // An image has no elements that are not reversed, so that its other shape does not matter.
+    let reversed: Vec<_> = oracle::indices(shape).into_iter().map(reversed).collect();
+    extras::looked_up(call.operator(), &output, table, &reversed)
+}
+
+/// Where each element of the output comes from.
+fn sources(call: &Call, input: &Tensor, argument: &Tensor) -> Result<Vec<usize>, String> {
+    let shape = &input.shape;
+    Ok(match *call {
         Call::Reverse { mask: true } => oracle::reverse(shape, &mask_of(argument, shape.len())?),
         Call::Reverse { mask: false } => {
             oracle::reverse(shape, &axes_of("Reverse", argument, shape.len(), false)?)
@@ -31,8 +66,27 @@ pub fn answer(call: &Call, input: &Tensor, argument: &Tensor) -> Result<Tensor, 
         }
         Call::Subsequences { axis } => subsequences(input, argument, axis)?,
         Call::Segments { axis } => segments(input, argument, axis)?,
-    };
-    Ok(input.taken(&sources))
+        Call::Orient { orientation } => {
+            let (rows, columns) = plane(argument, shape.len())?;
+            match u8::try_from(orientation) {
+                Ok(exif @ 1..=8) => oracle::orient(shape, rows, columns, exif),
+                _ => return Err(format!("Orient: orientation {orientation} is outside [1, 8]")),
+            }
+        }
+    })
+}
+
+/// The axes of rows and columns.
+fn plane(axes: &Tensor, rank: usize) -> Result<(usize, usize), String> {
+    check_integers("Orient", axes)?;
+    if axes.shape != [2] {
+        return Err(format!("Orient: axes have shape {:?}, expected [2]", axes.shape));
+    }
+    let axis = |at: usize| resolved("Orient", &format!("axes[{at}]"), axes.integer(at), rank);
+    match (axis(0)?, axis(1)?) {
+        (rows, columns) if rows == columns => Err(format!("Orient: both axes are {rows}")),
+        plane => Ok(plane),
+    }
 }
 
 /// Which axes a list of indices reverses.

@@ -336,4 +336,53 @@ pub const RULES: &[Rule] = &[
         "As above.",
         &[],
     ),
+    rule(
+        "orient.each",
+        "An image with an EXIF number from 1 to 8 becomes upright; from 5 on, the sizes of its rows \
+         and columns are exchanged.",
+        "",
+        &[],
+    ),
+    rule(
+        "orient.axes",
+        "Any two axes may be those of rows and columns, in this order; negative ones count from the \
+         end.",
+        "EXIF has one image. Those of a batch are beside each other.",
+        &[],
+    ),
+    rule(
+        "orient.refused",
+        "Other numbers are refused, and axes that are equal, out of range or not two.",
+        "EXIF reserves other numbers. To take them as 1 hides a file that is damaged.",
+        &[],
+    ),
+    rule(
+        "where.stays",
+        "Sequences, lanes, segments and entries of axis 0 stay where the mask is false; the others are \
+         reversed.",
+        "No standard has masks.",
+        &[],
+    ),
+    rule("where.lengths", "Lengths of what stays are not looked at.", "As above.", &[]),
+    rule("where.refused", "A mask with more or fewer entries is refused.", "As above.", &[]),
+    rule(
+        "table.each",
+        "Each element that is reversed becomes its entry of the table, also if it keeps its place.",
+        "No standard has tables.",
+        &[],
+    ),
+    rule(
+        "table.types",
+        "A table has 256 entries for i8 and u8, 16 for i4 and u4, 4 for i2 and u2; the bits of an element \
+         are the number of its entry.",
+        "As above.",
+        &[],
+    ),
+    rule("table.stays", "Elements that are not reversed keep their value.", "As above.", &[]),
+    rule(
+        "table.refused",
+        "A table of another size, with an entry that has too many bits, or for another type is refused.",
+        "As above.",
+        &[],
+    ),
 ];

@@ -69,10 +69,15 @@ function isOfOneText(request, message) {
 }
 
 const skipped = {};
+const isBeyondThePackage = ({ operator, where, table }) => operator === "Orient" || where || table;
 for (const line of readFileSync(casesFile, "utf8").trim().split("\n")) {
   const { request, expected } = JSON.parse(line);
   if (request.input.dtype === "string") {
     skipped["strings, which have no bytes"] = (skipped["strings, which have no bytes"] ?? 0) + 1;
+    continue;
+  }
+  if (isBeyondThePackage(request)) {
+    skipped["orientations, masks and tables"] = (skipped["orientations, masks and tables"] ?? 0) + 1;
     continue;
   }
   let got;

@@ -152,7 +152,7 @@ fn what_is_no_request_is_an_error() {
 #[test]
 fn requests_that_cannot_be_read_are_answered_in_words() {
     let operators = "Reverse, Flip, ReverseSequence, ReverseSequenceAnyAxes, ReverseSubsequences, \
-                     ReverseSegments";
+                     ReverseSegments, Orient";
     for (case, said) in [
         ("\"operator\":\"X\"", format!("no operator \"X\", expected one of {operators}")),
         ("\"operator\":7", "\"operator\" is not a string".to_owned()),

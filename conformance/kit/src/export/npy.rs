@@ -8,6 +8,7 @@ use retrograde_truth::tensor::{Data, Tensor};
 /// strings of any length.
 pub(super) fn members(case: &Case) -> Files {
     let mut tensors = vec![("input", &case.input), (case.call.argument_name(), &case.argument)];
+    tensors.extend(case.extras.named());
     if let Expected::Value(expected) = &case.expected {
         tensors.push(("expected", expected));
     }
