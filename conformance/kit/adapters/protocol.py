@@ -61,6 +61,7 @@ class Call:
         self.input = Tensor(request["input"])
         name = next(name for name in ("axes", "lengths", "offsets") if name in request)
         self.argument = Tensor(request[name])
+        self.mask, self.table = (Tensor(request[name]) if name in request else None for name in ("where", "table"))
 
 
 def numpy_type(name):
@@ -134,8 +135,9 @@ def output(tensor):
     return {"dtype": dtype, "shape": [int(size) for size in shape], "data": data}
 
 
-def serve(runtime, operators, start, install):
-    """Answers requests. `start` imports the runtime; it returns its version and the function."""
+def serve(runtime, operators, start, install, operands=()):
+    """Answers requests. `start` imports the runtime; it returns its version and the function. `operands`
+    are those of "where" and "table" that it takes; no other call has them."""
     # A runtime that prints must not disturb the protocol: what it prints goes to stderr.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
@@ -146,7 +148,7 @@ def serve(runtime, operators, start, install):
         version, run = start()
     except ImportError as error:
         return say({"missing": f"{runtime} ({error})", "install": install})
-    say({"protocol": 1, "runtime": runtime, "version": version, "operators": operators})
+    say({"protocol": 1, "runtime": runtime, "version": version, "operators": operators, "operands": operands})
     for line in sys.stdin:
         request = json.loads(line)
         answer = {"id": request["id"]}

@@ -18,8 +18,10 @@ def start():
     def run(call):
         x, argument, attributes = array(call.input).reshape(call.input.shape), call.argument, call.attributes
         argument = array(argument).reshape(argument.shape)
+        if call.mask is not None:
+            attributes = {**attributes, "where": call.mask.numpy()}
         if call.operator == "Flip":
-            y = retrograde.reverse(x, argument, duplicates="error")
+            y = retrograde.reverse(x, argument, duplicates="error", **attributes)
         elif call.operator == "Reverse" and attributes["mode"] == "mask" and argument.dtype == np.uint8:
             raise Unsupported("the function also takes masks of 0 and 1, as its text says")
         elif call.operator == "Reverse" and attributes["mode"] == "mask":
@@ -36,6 +38,8 @@ def start():
             y = retrograde.reverse_subsequences(x, argument, **attributes)
         elif call.operator == "ReverseSegments":
             y = retrograde.reverse_segments(x, argument, **attributes)
+        elif call.operator == "Orient":
+            y = retrograde.orient(x, axes=tuple(argument.tolist()), **attributes)
         else:
             raise Unsupported(call.operator)
         return from_numpy(y, call.input.dtype)
@@ -45,4 +49,5 @@ def start():
 
 if __name__ == "__main__":
     operators = ["Reverse", "Flip", "ReverseSequence", "ReverseSequenceAnyAxes", "ReverseSubsequences"]
-    serve("retrograde-python", [*operators, "ReverseSegments"], start, "pip install retrograde onnx ml_dtypes")
+    operators += ["ReverseSegments", "Orient"]
+    serve("retrograde-python", operators, start, "pip install retrograde onnx ml_dtypes", ["where"])
