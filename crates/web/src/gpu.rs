@@ -130,12 +130,12 @@ impl Call {
         let lengths = unchecked.map_or(ListedLengths::Checked, ListedLengths::Unchecked);
         let listed = self.checked(|prepared| {
             let exchanged = match in_place {
-                true => list_in_place(prepared.plan(), limits, lengths)?,
+                true => list_in_place(prepared, limits, lengths)?,
                 false => None,
             };
             match exchanged {
                 Some(listing) => Ok((listing, false)),
-                None => Ok((list(prepared.plan(), limits, lengths)?, in_place)),
+                None => Ok((list(prepared, limits, lengths)?, in_place)),
             }
         })?;
         let (listing, reads_copy) =

@@ -8,7 +8,7 @@ use crate::cut::Window;
 use crate::dispatches::{Dispatch, Dispatches, check_counts};
 use crate::error::Error;
 use crate::params::Read;
-use retrograde::Plan;
+use retrograde::Prepared;
 
 /// Words that an invocation takes: as on GPUs.
 const WORDS_EACH: u32 = 4;
@@ -49,31 +49,43 @@ impl From<Dispatches<'_>> for Listing {
     }
 }
 
-/// The dispatches of a plan from one buffer to another.
+/// The dispatches of a prepared call from one buffer to another.
 ///
 /// Both tensors begin with the first byte of their buffers, whose sizes are multiples of 4. So do
 /// lengths, which are dense.
-pub fn list(plan: &Plan, limits: Limits, lengths: ListedLengths) -> Result<Listing, Error> {
-    let mut all = begun(plan, limits, lengths)?;
-    all.apart(plan, Where::default());
+pub fn list(
+    prepared: &Prepared<'_>,
+    limits: Limits,
+    lengths: ListedLengths,
+) -> Result<Listing, Error> {
+    let mut all = begun(prepared, limits, lengths)?;
+    all.apart(prepared.plan(), Where::default());
     Ok(all.into())
 }
 
-/// The same in one buffer; `None` if the plan has to read a copy of it, as [`list`] lists it.
+/// The same in one buffer; `None` if the call has to read a copy of it, as [`list`] lists it.
 pub fn list_in_place(
-    plan: &Plan,
+    prepared: &Prepared<'_>,
     limits: Limits,
     lengths: ListedLengths,
 ) -> Result<Option<Listing>, Error> {
-    let mut all = begun(plan, limits, lengths)?;
-    Ok(all.in_place(plan, Where::IN_PLACE).then(|| all.into()))
+    let mut all = begun(prepared, limits, lengths)?;
+    Ok(all.in_place(prepared.plan(), Where::IN_PLACE).then(|| all.into()))
 }
 
-/// With the check of lengths in device memory.
-fn begun(plan: &Plan, limits: Limits, lengths: ListedLengths) -> Result<Dispatches<'_>, Error> {
+/// With the table, and the check of lengths in device memory.
+fn begun<'a>(
+    prepared: &'a Prepared<'_>,
+    limits: Limits,
+    lengths: ListedLengths,
+) -> Result<Dispatches<'a>, Error> {
+    let plan = prepared.plan();
     check_counts(plan)?;
     let window = Window::of(limits.binding_size, limits.offset_alignment);
     let mut all = Dispatches::new(window, WORDS_EACH, limits.workgroups);
+    if let Some(table) = prepared.table() {
+        all.look_up(plan, table);
+    }
     if let Some(plan) = plan.lengths().filter(|plan| plan.count() > 0) {
         let (checked, number) = match lengths {
             ListedLengths::Checked => (false, 0),
@@ -87,50 +99,64 @@ fn begun(plan: &Plan, limits: Limits, lengths: ListedLengths) -> Result<Dispatch
 #[cfg(test)]
 mod tests {
     use super::*;
-    use retrograde::{DType, Layout, LengthsOperator, Reverse, ReverseSequence};
+    use retrograde::{
+        DType, Layout, LengthsOperator, Operator, Reversal, Reverse, ReverseSequence, Table,
+    };
 
     const LIMITS: Limits =
         Limits { binding_size: 1 << 27, offset_alignment: 256, workgroups: 65535 };
 
-    fn plan(dtype: DType, shape: &[usize]) -> Plan {
+    fn flip(dtype: DType, shape: &[usize]) -> Prepared<'static> {
         let layout = Layout::dense(dtype, shape).unwrap();
-        Reverse::axes([-1]).plan(&layout, &layout).unwrap()
+        Reverse::axes([-1]).prepare(&layout, &layout).unwrap()
     }
 
-    fn listed(plan: &Plan, limits: Limits) -> Vec<Dispatch> {
-        list(plan, limits, ListedLengths::Checked).unwrap().dispatches
+    fn listed(prepared: &Prepared<'_>, limits: Limits) -> Vec<Dispatch> {
+        list(prepared, limits, ListedLengths::Checked).unwrap().dispatches
     }
 
     /// Columns of bytes with a length each.
-    fn columns(time: usize, count: usize) -> Plan {
+    fn columns(time: usize, count: usize) -> Prepared<'static> {
         let layout = Layout::dense(DType::U8, &[time, count]).unwrap();
         let lanes = Layout::dense(DType::I32, &[count]).unwrap();
-        ReverseSequence::new().plan(&layout, &lanes, &layout).unwrap()
+        let plan = ReverseSequence::new().plan(&layout, &lanes, &layout).unwrap();
+        Prepared::from_plan(Operator::ReverseSequence, plan, None)
     }
 
     #[test]
     fn one_dispatch_covers_a_small_tensor() {
-        let dispatches = listed(&plan(DType::F32, &[3, 5]), LIMITS);
+        let dispatches = listed(&flip(DType::F32, &[3, 5]), LIMITS);
         let [one] = &dispatches[..] else { panic!("{dispatches:?}") };
         assert_eq!((one.entry(), one.grid()), ("gather", [1, 1]));
         assert_eq!((one.src.clone(), one.dst.clone()), (Some(0..60), Some(0..60)));
-        assert!(listed(&plan(DType::F32, &[0, 5]), LIMITS).is_empty());
+        assert!(listed(&flip(DType::F32, &[0, 5]), LIMITS).is_empty());
     }
 
     #[test]
     fn words_are_exchanged_and_parts_of_them_need_a_copy() {
-        let in_place = |plan| list_in_place(&plan, LIMITS, ListedLengths::Checked).unwrap();
-        let words = in_place(plan(DType::F32, &[3, 5])).unwrap().dispatches;
+        let in_place = |call| list_in_place(&call, LIMITS, ListedLengths::Checked).unwrap();
+        let words = in_place(flip(DType::F32, &[3, 5])).unwrap().dispatches;
         assert_eq!((words[0].entry(), words[0].src.clone()), ("exchange", None));
-        let bytes = in_place(plan(DType::U8, &[3, 5])).unwrap().dispatches;
+        let bytes = in_place(flip(DType::U8, &[3, 5])).unwrap().dispatches;
         assert_eq!((bytes[0].entry(), bytes[0].src.clone()), ("swap_dense", None));
-        assert_eq!(in_place(plan(DType::U8, &[5, 3])), None);
+        assert_eq!(in_place(flip(DType::U8, &[5, 3])), None);
+    }
+
+    #[test]
+    fn a_table_is_a_part_of_the_parameters() {
+        let (layout, table) = (Layout::dense(DType::U8, &[3, 5]).unwrap(), Table::dna());
+        let call = Reverse::axes([-1]).table(&table).prepare(&layout, &layout).unwrap();
+        let dispatches = listed(&call, LIMITS);
+        let [one] = &dispatches[..] else { panic!("{dispatches:?}") };
+        assert!(one.params().windows(256).any(|entries| entries == table.byte_entries()));
+        // Rows that could be swapped are copied, so that each is looked up once.
+        assert_eq!(list_in_place(&call, LIMITS, ListedLengths::Checked).unwrap(), None);
     }
 
     #[test]
     fn large_tensors_are_cut_to_the_limit() {
         let limits = Limits { binding_size: 4096, ..LIMITS };
-        let dispatches = listed(&plan(DType::F32, &[64, 64]), limits);
+        let dispatches = listed(&flip(DType::F32, &[64, 64]), limits);
         assert!(dispatches.len() >= 4, "{}", dispatches.len());
         for dst in dispatches.iter().filter_map(|one| one.dst.clone()) {
             assert!(dst.end - dst.start <= 4096);
@@ -140,10 +166,10 @@ mod tests {
 
     #[test]
     fn large_columns_go_through_a_temporary_buffer() {
-        let plan = columns(4096, 1024);
+        let call = columns(4096, 1024);
         for listing in [
-            list(&plan, LIMITS, ListedLengths::Checked).unwrap(),
-            list_in_place(&plan, LIMITS, ListedLengths::Checked).unwrap().unwrap(),
+            list(&call, LIMITS, ListedLengths::Checked).unwrap(),
+            list_in_place(&call, LIMITS, ListedLengths::Checked).unwrap().unwrap(),
         ] {
             assert_eq!(listing.temporary, 4 << 20);
             let steps: Vec<_> = listing.dispatches.iter().map(|one| one.entry()).collect();
