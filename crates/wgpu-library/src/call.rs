@@ -2,7 +2,7 @@
 
 use retrograde::{
     Align, DType, Layout, LengthPolicy, Orient, Orientation, Reversal, Reverse, ReverseSegments,
-    ReverseSequence, ReverseSubsequences, Tail, TensorRef,
+    ReverseSequence, ReverseSubsequences, Table, Tail, TensorRef,
 };
 use retrograde_wgpu::{Error, Gpu};
 
@@ -59,6 +59,33 @@ pub struct Call {
     /// what is beyond a length becomes zero; 8, offsets are marked (`ReverseSegments::marked`). For
     /// `Orient`, the EXIF number.
     pub flags: u32,
+    /// Entries of the table that what is reversed is looked up in; 0 without one.
+    pub table_count: usize,
+    /// The entries.
+    pub table: *const u8,
+}
+
+/// An array on its way through a device.
+struct Passage<'a> {
+    gpu: &'a Gpu,
+    layout: Layout,
+    table: Option<Table>,
+    input: &'a [u8],
+    output: &'a mut [u8],
+}
+
+impl Passage<'_> {
+    /// Runs an operator on it, with the table if there is one.
+    fn run<'o>(self, operator: &impl Reversal<'o>) -> Result<(), Error> {
+        let turned = operator.output_shape(self.layout.shape())?;
+        let result =
+            Layout::dense(self.layout.dtype(), &turned).map_err(retrograde::Error::from)?;
+        let prepared = match &self.table {
+            Some(table) => operator.table(table).prepare(&self.layout, &result)?,
+            None => operator.prepare(&self.layout, &result)?,
+        };
+        pollster::block_on(self.gpu.reverse_prepared(&prepared, self.input, self.output))
+    }
 }
 
 impl Call {
@@ -73,11 +100,12 @@ impl Call {
         output: &mut [u8],
     ) -> Result<(), Error> {
         // SAFETY: as many as the fields say, as required.
-        let (shape, axes, lengths_shape) = unsafe {
+        let (shape, axes, lengths_shape, entries) = unsafe {
             (
                 slice(self.shape, self.rank),
                 slice(self.axes, self.axis_count),
                 slice(self.lengths_shape, self.lengths_rank),
+                slice(self.table, self.table_count),
             )
         };
         let count = if self.lengths.is_null() { 0 } else { lengths_shape.iter().product() };
@@ -92,33 +120,29 @@ impl Call {
         let align = if has(2) { Align::End } else { Align::Start };
         let tail = if has(4) { Tail::Zero } else { Tail::Keep };
         let axis = |at: usize| axes.get(at).copied().unwrap_or(0);
-        let mut run = |operator: &dyn Reversal<'_>| -> Result<(), Error> {
-            let turned = operator.output_shape(shape)?;
-            let result = Layout::dense(layout.dtype(), &turned).map_err(retrograde::Error::from)?;
-            let prepared = operator.prepare(&layout, &result)?;
-            pollster::block_on(gpu.reverse_prepared(&prepared, input, output))
-        };
+        let table = (!entries.is_empty()).then(|| Table::new(entries)).transpose()?;
+        let passage = Passage { gpu, layout, table, input, output };
         match self.operator {
-            0 => run(&Reverse::axes(axes.iter().copied())),
+            0 => passage.run(&Reverse::axes(axes.iter().copied())),
             1 => {
                 let operator = ReverseSequence::new().time_axis(axis(0)).batch_axis(axis(1));
                 let operator = operator.policy(policy).align(align).tail(tail);
-                run(&operator.lengths(lengths()?))
+                passage.run(&operator.lengths(lengths()?))
             }
             2 => {
                 let operator = ReverseSubsequences::along(axis(0));
                 let operator = operator.policy(policy).align(align).tail(tail);
-                run(&operator.lengths(lengths()?))
+                passage.run(&operator.lengths(lengths()?))
             }
             3 => {
                 let operator = ReverseSegments::along(axis(0));
                 let operator = if has(8) { operator.marked() } else { operator };
-                run(&operator.offsets(lengths()?))
+                passage.run(&operator.offsets(lengths()?))
             }
             _ => {
                 let orientation = Orientation::from_exif(self.flags.into());
                 let orientation = orientation.map_err(retrograde::Error::from)?;
-                run(&Orient::new(orientation).axes(axis(0), axis(1)))
+                passage.run(&Orient::new(orientation).axes(axis(0), axis(1)))
             }
         }
     }

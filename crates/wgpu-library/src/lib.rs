@@ -16,7 +16,7 @@ thread_local! {
 }
 
 /// The layout of arguments; changes with any change of the functions or of [`Call`].
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The version of this interface, so that a library of another build is not called.
 #[unsafe(no_mangle)]

@@ -38,6 +38,45 @@ def prefix_reversed(lane, length):
     return np.concatenate([lane[:length][::-1], lane[length:]])
 
 
+def complements(gpu):
+    """Checks the reverse complement beside that of the CPU and, for the letters, beside a loop."""
+    random, checked = np.random.default_rng(2), 0
+    pairs = dict(zip(b"ACGTURYSWKMBDHVNacgturyswkmbdhvn", b"TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn", strict=True))
+    for shape, axis in [((211,), 0), ((6, 50), -1), ((50, 6), 0), ((3, 40, 5), 1), ((2, 0), -1)]:
+        x = random.choice(np.frombuffer(b"ACGTURYSWKMBDHVNacgturyswkmbdhvn-*", np.uint8), shape)
+        size, lanes = shape[axis], tuple(np.delete(shape, axis))
+        whole = np.flip(np.array([pairs.get(byte, byte) for byte in x.ravel()], np.uint8).reshape(shape), axis)
+        assert np.array_equal(gpu.reverse_complement(x, axis), whole)
+        checked += 1
+        lengths, some = random.integers(0, size + 1, lanes), random.integers(0, 2, lanes).astype(bool)
+        offsets = [0, size // 3, size // 3, size]
+        for options in [
+            {"rna": True},
+            {"where": some},
+            {"lengths": lengths},
+            {"lengths": lengths, "where": some},
+            {"offsets": offsets},
+            {"offsets": offsets, "where": [True, True, False]},
+            {"offsets": offsets, "where": [False, False, True], "rna": True},
+        ]:
+            expected = retrograde.reverse_complement(x, axis, **options)
+            assert np.array_equal(gpu.reverse_complement(x, axis, **options), expected), options
+            checked += 1
+    reads = np.frombuffer(b"GA-CAT", "S1")
+    assert gpu.reverse_complement(reads).tobytes() == b"ATG-TC"
+    assert gpu.reverse_complement(reads, offsets=[0, 2, 6], where=[True, False], strict=True).tobytes() == b"TC-CAT"
+    raises(ValueError, "x[2] is '-' (45), expected one of", gpu.reverse_complement, reads, strict=True)
+    raises(ValueError, "lengths[0] is 7, outside [0, 6]", gpu.reverse_complement, reads, lengths=7)
+    raises(ValueError, "offsets[1] is 7, outside [0, 6]", gpu.reverse_complement, reads, offsets=[0, 7])
+    raises(ValueError, "where has shape [2], expected [1]", gpu.reverse_complement, reads, offsets=[0, 6], where=[True] * 2)
+    raises(ValueError, "axis is 1, outside [-1, 0]", gpu.reverse_complement, reads, 1)
+    raises(TypeError, "expected letters of one byte", gpu.reverse_complement, np.arange(3))
+    raises(TypeError, "lengths and offsets are both given", gpu.reverse_complement, reads, lengths=6, offsets=[0, 6])
+    raises(ValueError, "a table has 3 entries, expected 256", gpu._run, 0, reads, [0], None, 0, table=b"abc")
+    raises(ValueError, "a table of 256 entries is for", gpu._run, 0, np.arange(3), [0], None, 0, table=bytes(256))
+    return checked + 11
+
+
 def main():
     module = load(sys.argv[1])
     assert module.is_available()
@@ -61,11 +100,12 @@ def main():
         rows = np.stack([prefix_reversed(x[:, at], lengths[at]) for at in range(5)], 1)
         assert (gpu.reverse_sequence(x, lengths) == rows).all()
         assert (gpu.reverse_subsequences(x, lengths[None], axis=0) == rows).all()
+        assert (gpu.reverse_subsequences(x, lengths, axis=0) == rows).all()
         zero = rows * (np.arange(6)[:, None] < lengths)
         assert (gpu.reverse_sequence(x, lengths, tail="zero") == zero).all()
         segments = np.concatenate([x[:2][::-1], x[2:5][::-1], x[5:]])
         assert (gpu.reverse_segments(x, [0, 2, 5]) == segments).all()
-        checked += 4
+        checked += 5
         some = np.array([True, False, False, True, True])
         assert (gpu.reverse_sequence(x, lengths, where=some) == np.where(some, rows, x)).all()
         expected = np.where(some, rows, x)
@@ -94,7 +134,7 @@ def main():
         raises(ValueError, "policy is 'loose'", gpu.reverse_sequence, x, lengths, policy="loose")
         raises(TypeError, "float64", gpu.reverse_sequence, x, [1.5] * 5)
         raises(TypeError, "object", gpu.reverse, np.array([None]))
-        checked += 5
+        checked += 5 + complements(gpu)
     raises(ValueError, "closed", gpu.reverse, x)
     raises(RuntimeError, "no adapter number 99", module.Gpu, 99)
     print(f"{checked + 2} checks passed")

@@ -16,6 +16,14 @@ LETTERS[np.frombuffer(b"ACGTURYSWKMBDHVNacgturyswkmbdhvn", np.uint8)] = True
 def reverse_complement(x, axis, lengths, offsets, where, strict, rna, out):
     if isinstance(x, (str, bytes, bytearray)):
         return _of_text(x, axis, lengths, offsets, where, strict, rna, out)
+    name, x, *arguments = described(x, axis, lengths, offsets, where, strict)
+    if out is None and is_a(x, "torch", "Tensor"):
+        out = sys.modules["torch"].empty_like(x)
+    return _engine.look_up(name, x, _engine.complements(rna), out, *arguments)
+
+
+def described(x, axis, lengths, offsets, where, strict):
+    """The operator that moves the letters, the tensor, and the operator's other arguments."""
     if lengths is not None and offsets is not None:
         raise TypeError("reverse_complement: lengths and offsets are both given: omit one of them")
     is_torch = is_a(x, "torch", "Tensor")
@@ -36,9 +44,7 @@ def reverse_complement(x, axis, lengths, offsets, where, strict, rna, out):
         name, arguments = "reverse", (axis, None, "set")
     if strict:
         _check_letters(np.asarray(x).view(np.uint8), axis, offsets, None if offsets is not None else lengths, where)
-    if is_torch and out is None:
-        out = sys.modules["torch"].empty_like(x)
-    return _engine.look_up(name, x, _engine.complements(rna), out, *arguments)
+    return name, x, *arguments
 
 
 def _of_text(x, axis, lengths, offsets, where, strict, rna, out):

@@ -16,20 +16,21 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
+from operator import index
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _engine, _names, _where
+from . import _complement, _engine, _names, _where
 from ._hints import sequence_axes
 from ._lengths import array_of, counted
-from ._typing import Align, Orientation, Policy, Tail, Where
+from ._typing import Align, Lengths, Orientation, Policy, Tail, Where
 
 __all__ = ["Gpu", "is_available", "library_path"]
 
-_VERSION = 2
+_VERSION = 3
 _INVALID, _NO_DEVICE = 1, 2
 _REVERSE, _SEQUENCE, _SUBSEQUENCES, _SEGMENTS, _ORIENT = range(5)
 #: What errors call an operator, and the argument that counts.
@@ -60,6 +61,8 @@ class _Call(ctypes.Structure):
         ("lengths_shape", ctypes.POINTER(ctypes.c_size_t)),
         ("lengths", ctypes.POINTER(ctypes.c_int64)),
         ("flags", ctypes.c_uint32),
+        ("table_count", ctypes.c_size_t),
+        ("table", ctypes.c_char_p),
     ]
 
 
@@ -200,22 +203,35 @@ class Gpu:
         where: Where | None = None,
     ) -> np.ndarray[Any, Any]:
         """Every lane along ``axis`` reversed up to its own length; those for which ``where`` is false stay."""
-        flags = _flags(policy, align, tail)
         if where is not None:
             lengths = _where.lengths("ReverseSubsequences", lengths, where, tail, axis)
-        lengths = counted("reverse_subsequences", np.shape(x), array_of(lengths), axis, policy, align, tail)
-        return self._run(_SUBSEQUENCES, x, [axis], lengths, flags)
+        return self._subsequences(x, b"", lengths, axis, policy, align, tail)
 
     def reverse_segments(
         self, x: ArrayLike, offsets: ArrayLike, *, axis: int = 0, where: Where | None = None
     ) -> np.ndarray[Any, Any]:
         """What lies between two offsets along ``axis``, reversed; segments for which ``where`` is false stay."""
-        flags = 0
-        if where is not None:
-            offsets = _where.offsets(offsets, where)
-            if isinstance(offsets, _engine.Marked):
-                offsets, flags = offsets.offsets, _MARKED
-        return self._run(_SEGMENTS, x, [axis], offsets, flags)
+        return self._segments(x, b"", offsets if where is None else _where.offsets(offsets, where), axis)
+
+    def reverse_complement(
+        self,
+        x: ArrayLike,
+        axis: SupportsIndex = -1,
+        *,
+        lengths: Lengths | None = None,
+        offsets: Lengths | None = None,
+        where: Where | None = None,
+        strict: bool = False,
+        rna: bool = False,
+    ) -> np.ndarray[Any, Any]:
+        """Letters of nucleic acids reversed and complemented: as ``retrograde.reverse_complement``."""
+        given = (index(axis), lengths, offsets, where, strict)
+        name, x, *arguments = _complement.described(np.asarray(x), *given)
+        table = _engine.complements(rna)
+        if name == "reverse":
+            return self._run(_REVERSE, x, [arguments[0]], None, 0, table=table)
+        call = self._segments if name == "reverse_segments" else self._subsequences
+        return call(x, table, *arguments)
 
     def orient(
         self, x: ArrayLike, orientation: Orientation, *, axes: tuple[int, int] = (0, 1)
@@ -229,12 +245,26 @@ class Gpu:
         """Whole axes of some entries of a batch, which are as many sequences."""
         return self.reverse_sequence(x, lengths, time_axis=time_axis, batch_axis=batch_axis)
 
+    def _subsequences(self, x, table, lengths, axis, policy, align, tail):
+        flags = _flags(policy, align, tail)
+        lengths = counted("reverse_subsequences", np.shape(x), array_of(lengths), axis, policy, align, tail)
+        rank = np.ndim(x)
+        if lengths.ndim == rank - 1 and -rank <= axis < rank:
+            lengths = np.expand_dims(lengths, axis)
+        return self._run(_SUBSEQUENCES, x, [axis], lengths, flags, table=table)
+
+    def _segments(self, x, table, offsets, axis):
+        flags = 0
+        if isinstance(offsets, _engine.Marked):
+            offsets, flags = offsets.offsets, _MARKED
+        return self._run(_SEGMENTS, x, [axis], offsets, flags, table=table)
+
     def _open(self):
         if not self._handle:
             raise ValueError("the adapter is closed")
         return self._handle
 
-    def _run(self, operator, x, axes, lengths, flags, swapped=None):
+    def _run(self, operator, x, axes, lengths, flags, swapped=None, table=b""):
         # Everything is converted before anything is described: any of it may run Python code, which may resize ``x``.
         axes = [int(axis) for axis in axes]
         if lengths is not None:
@@ -257,6 +287,8 @@ class Gpu:
             lengths_shape=(ctypes.c_size_t * len(sizes))(*sizes),
             lengths=None if lengths is None else lengths.ctypes.data_as(ctypes.POINTER(ctypes.c_int64)),
             flags=flags,
+            table_count=len(table),
+            table=table,
         )
         _check(_library().retrograde_wgpu_run(handle, ctypes.byref(call), dense.ctypes.data, result.ctypes.data))
         return result
