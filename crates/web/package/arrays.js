@@ -48,11 +48,19 @@ export function likeArray(array, bytes) {
  * BigInts, or `{data, shape, dtype}`.
  */
 export function integersOf(operator, argument, values) {
-  if (Array.isArray(values)) {
-    return { dtype: "i64", bytes: bytesOf(operator, argument, int64(operator, argument, values)) };
-  }
+  return valuesOf(operator, argument, values, int64);
+}
+
+/** A mask as `{dtype, bytes, shape}`: a list of booleans, or `{data, shape, dtype}`. */
+export function booleansOf(operator, argument, values) {
+  return valuesOf(operator, argument, values, booleans);
+}
+
+/** `fromList` makes `{dtype, bytes}` of a list. */
+function valuesOf(operator, argument, values, fromList) {
+  if (Array.isArray(values)) return fromList(operator, argument, values);
   if (values !== null && typeof values === "object" && "data" in values) {
-    const inner = integersOf(operator, argument, values.data);
+    const inner = valuesOf(operator, argument, values.data, fromList);
     const dtype = values.dtype ?? inner.dtype;
     return { dtype, bytes: inner.bytes, shape: values.shape && Float64Array.from(values.shape) };
   }
@@ -67,5 +75,24 @@ function int64(operator, argument, values) {
     if (Number.isSafeInteger(value)) return BigInt(value);
     throw new RangeError(`${operator}: ${argument}[${at}] is ${value}, not a 64-bit integer`);
   };
-  return BigInt64Array.from(values.map(exact));
+  return { dtype: "i64", bytes: bytesOf(operator, argument, BigInt64Array.from(values.map(exact))) };
+}
+
+/** A list of booleans as bytes. Numbers are none: those of lengths would pass for a mask. */
+function booleans(operator, argument, values) {
+  const exact = (value, at) => {
+    if (typeof value === "boolean") return value ? 1 : 0;
+    throw new TypeError(`${operator}: ${argument}[${at}] is ${value}, expected true or false`);
+  };
+  return { dtype: "bool", bytes: Uint8Array.from(values, exact) };
+}
+
+/** The entries of a table, as bytes: a list of numbers, or an array of bytes. */
+export function entriesOf(operator, table) {
+  if (!Array.isArray(table)) return bytesOf(operator, "table", table);
+  const exact = (value, at) => {
+    if (Number.isInteger(value) && value >= 0 && value <= 255) return value;
+    throw new RangeError(`${operator}: table[${at}] is ${value}, outside the integers in [0, 255]`);
+  };
+  return Uint8Array.from(table, exact);
 }

@@ -14,11 +14,24 @@ export type Integers =
   | BigInt64Array | BigUint64Array
   | { data: Integers; shape?: readonly number[]; dtype?: DType };
 
+/** A mask. With a shape, it is compared with the expected one. */
+export type Booleans =
+  | readonly boolean[]
+  | { data: readonly boolean[]; shape?: readonly number[] }
+  | { data: Uint8Array; shape?: readonly number[]; dtype: "bool" };
+
 export interface CommonOptions<T extends TensorData = TensorData> {
   /** The element type, if it is not that of the array: packed types, bf16, complex numbers. */
   dtype?: DType;
   /** Where the result goes: an array of the same size, or the input itself to run in place. */
   out?: T;
+  /** One boolean for each sequence, lane, segment or batch entry: those that are false stay. */
+  where?: Booleans;
+  /**
+   * What elements become when they are reversed: 256 entries for u8 and i8, 16 for u4 and i4, 4 for
+   * u2 and i2.
+   */
+  table?: Uint8Array | readonly number[];
 }
 
 export interface ReverseOptions<T extends TensorData = TensorData> extends CommonOptions<T> {
@@ -28,6 +41,8 @@ export interface ReverseOptions<T extends TensorData = TensorData> extends Commo
   mask?: readonly boolean[];
   /** Whether an axis may be named twice. Default: `"set"`, which reverses it once. */
   duplicates?: "set" | "error";
+  /** The axis that `where` has the entries of. Default: 0. */
+  batchAxis?: number;
 }
 
 export interface PaddingOptions {
@@ -58,6 +73,20 @@ export interface SegmentsOptions<T extends TensorData = TensorData> extends Comm
   axis?: number;
 }
 
+export interface ComplementOptions<T extends TensorData = TensorData>
+  extends Omit<CommonOptions<T>, "table"> {
+  /** The axis of the letters. Default: -1. */
+  axis?: number;
+  /** How many letters each lane has, as for {@link reverseSubsequences}; none beyond the axis. */
+  lengths?: Integers;
+  /** Where packed reads begin, as for {@link reverseSegments}. */
+  offsets?: Integers;
+  /** Whether other bytes than letters are an error, in what is complemented. Default: false. */
+  strict?: boolean;
+  /** Whether A becomes U. Default: false. */
+  rna?: boolean;
+}
+
 /**
  * Loads and starts the WebAssembly module, once, before the first call. Without an argument it is
  * the file beside this one.
@@ -86,6 +115,14 @@ export function reverseSegments<T extends TensorData>(
   data: T, shape: readonly number[], offsets: Integers, options?: SegmentsOptions<T>,
 ): T;
 
+/**
+ * Reverses letters of nucleic acids and complements them: DNA, RNA and those of IUPAC, in either case,
+ * one in each byte. Other bytes move as they are.
+ */
+export function reverseComplement<T extends TensorData>(
+  data: T, shape: readonly number[], options?: ComplementOptions<T>,
+): T;
+
 /** A call that was described but not run. `free()` returns its memory. */
 export interface Call {
   /** The operator's name. */
@@ -102,7 +139,7 @@ export interface Call {
   run(input: Uint8Array): Uint8Array;
   /** Runs on the bytes of a tensor, in place. */
   run_in_place(data: Uint8Array): void;
-  /** A picture of the call. `elements` are texts, one a line, in row-major order. */
+  /** A picture of a call without a mask and a table. `elements` are texts, one a line, in row-major order. */
   picture(elements: string, what: string, format: "text" | "svg" | "html"): string;
   free(): void;
 }
@@ -125,6 +162,11 @@ export function reverseSubsequencesCall(
 export function reverseSegmentsCall(
   data: TensorData | undefined, shape: readonly number[], offsets: Integers,
   options?: SegmentsOptions,
+): Call;
+
+/** Describes a call, as {@link reverseCall}. `strict` is not looked at. */
+export function reverseComplementCall(
+  data: TensorData | undefined, shape: readonly number[], options?: ComplementOptions,
 ): Call;
 
 /** The content of a `.npy` file. */

@@ -1,6 +1,6 @@
 /// <reference types="@webgpu/types" />
 import type {
-  DType, Integers, ReverseOptions, SegmentsOptions, SequenceOptions, SubsequencesOptions,
+  ComplementOptions, DType, Integers, ReverseOptions, SegmentsOptions, SequenceOptions, SubsequencesOptions,
 } from "./index.js";
 
 interface BufferOptions {
@@ -21,6 +21,12 @@ interface DeviceIntegers {
 }
 type On<Options> = Omit<Options, "dtype" | "out"> & BufferOptions;
 
+interface GpuComplementOptions
+  extends Omit<On<ComplementOptions>, "lengths" | "offsets" | "strict"> {
+  lengths?: Integers | DeviceIntegers;
+  offsets?: Integers | DeviceIntegers;
+}
+
 /** Reverses whole axes of a tensor in a buffer. Returns the buffer of the result. */
 export function reverse(
   device: GPUDevice, buffer: GPUBuffer, shape: readonly number[], options: On<ReverseOptions>,
@@ -39,6 +45,10 @@ export function reverseSubsequences(
 export function reverseSegments(
   device: GPUDevice, buffer: GPUBuffer, shape: readonly number[], offsets: Integers | DeviceIntegers,
   options: On<SegmentsOptions>,
+): GPUBuffer;
+/** Reverses and complements letters of nucleic acids. */
+export function reverseComplement(
+  device: GPUDevice, buffer: GPUBuffer, shape: readonly number[], options: GpuComplementOptions,
 ): GPUBuffer;
 /**
  * Waits for everything that was submitted, and throws the error of the first invalid length or

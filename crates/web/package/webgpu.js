@@ -7,6 +7,7 @@
 import {
   reverseCall, reverseSegmentsCall, reverseSequenceCall, reverseSubsequencesCall,
 } from "./calls.js";
+import { reverseComplementCall } from "./complement.js";
 import { ensureStarted } from "./load.js";
 import { clear_report, kernel_source, reported_call } from "./retrograde_web.js";
 
@@ -167,9 +168,13 @@ function remember(kernels, describe) {
  * Checks a call and records it. `make` makes a call of the engine from lengths or offsets, which
  * may be in a buffer of the device.
  */
-function run(device, buffer, values, argument, operator, make, { out, encoder } = {}) {
+function run(device, buffer, values, argument, operator, make, { out, encoder, where } = {}) {
   ensureStarted();
   const onDevice = isOnDevice(values);
+  if (onDevice && where !== undefined) {
+    // A mask becomes a part of them on the host.
+    throw new TypeError(`${operator}: where is given and ${argument} are on the device, expected them on the host`);
+  }
   const describe = () => make(onDevice ? standIn(operator, argument, values) : values);
   const call = describe();
   try {
@@ -211,6 +216,15 @@ export function reverseSubsequences(device, buffer, shape, lengths, options = {}
 export function reverseSegments(device, buffer, shape, offsets, options = {}) {
   const make = (values) => reverseSegmentsCall(undefined, shape, values, options);
   return run(device, buffer, offsets, "offsets", "ReverseSegments", make, options);
+}
+
+export function reverseComplement(device, buffer, shape, options = {}) {
+  const { lengths, offsets, strict = false } = options;
+  const operator = "reverseComplement";
+  if (strict) throw new TypeError(`${operator}: strict is given and the letters are on the device, expected an array`);
+  const argument = offsets === undefined ? "lengths" : "offsets";
+  const make = (values) => reverseComplementCall(undefined, shape, { ...options, [argument]: values });
+  return run(device, buffer, offsets ?? lengths, argument, operator, make, options);
 }
 
 /**

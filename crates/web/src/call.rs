@@ -1,26 +1,20 @@
 //! A call: an operator with its axes and lengths, for a dense tensor of a shape and type.
 
 use crate::number;
+use crate::options::Options;
 use crate::picture;
+use crate::values::{Entries, Values, dtype};
 use retrograde::{
-    Align, DType, Error, Layout, LengthPolicy, Lengths, Prepared, Reversal, Reverse,
-    ReverseSegments, ReverseSequence, ReverseSubsequences, Tail, TensorRef,
+    Error, Layout, LengthPolicy, LengthsOperator, Mask, Prepared, Reversal, Reverse,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Table, WithLengths,
 };
 use retrograde_picture::{Movement, Padding};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
-/// Lengths or offsets as bytes.
-#[derive(Debug, Clone)]
-pub(crate) struct Values {
-    dtype: DType,
-    pub(crate) bytes: Vec<u8>,
-    /// `None` for a flat list, which takes the shape that the operator expects.
-    shape: Option<Vec<usize>>,
-}
-
 #[derive(Debug, Clone)]
 enum Operation {
-    Reverse(Reverse),
+    /// With the axis that a mask has the entries of.
+    Reverse(Reverse, i64),
     Sequence(ReverseSequence, Values),
     Subsequences(ReverseSubsequences, Values),
     Segments(ReverseSegments, Values),
@@ -32,52 +26,11 @@ enum Operation {
 pub struct Call {
     layout: Layout,
     operation: Operation,
+    mask: Option<Entries>,
+    table: Option<Table>,
     /// For pictures: axes as they were given, which may count from the end.
     axes: Vec<i64>,
     padding: Padding,
-}
-
-/// What is beyond a length, as options of JavaScript spell it.
-struct Options {
-    policy: LengthPolicy,
-    align: Align,
-    tail: Tail,
-}
-
-impl Options {
-    fn parse(operator: &str, policy: &str, align: &str, tail: &str) -> Result<Self, String> {
-        Ok(Options {
-            policy: choice(operator, "policy", policy, "strict", "clamp")
-                .map(|first| if first { LengthPolicy::Strict } else { LengthPolicy::Clamp })?,
-            align: choice(operator, "align", align, "start", "end")
-                .map(|first| if first { Align::Start } else { Align::End })?,
-            tail: choice(operator, "tail", tail, "keep", "zero")
-                .map(|first| if first { Tail::Keep } else { Tail::Zero })?,
-        })
-    }
-
-    fn padding(&self) -> Padding {
-        Padding { in_front: self.align == Align::End, zero: self.tail == Tail::Zero }
-    }
-}
-
-/// Whether an option has the first of its two values.
-fn choice(
-    operator: &str,
-    option: &str,
-    value: &str,
-    first: &str,
-    second: &str,
-) -> Result<bool, String> {
-    match value {
-        _ if value == first => Ok(true),
-        _ if value == second => Ok(false),
-        _ => Err(format!("{operator}: {option} is {value:?}, expected {first:?} or {second:?}")),
-    }
-}
-
-fn dtype(operator: &str, argument: &str, name: &str) -> Result<DType, String> {
-    name.parse().map_err(|error| format!("{operator}: {argument}: {error}"))
 }
 
 /// The layout of the tensor.
@@ -87,41 +40,57 @@ fn dense(operator: &str, name: &str, shape: &[f64]) -> Result<Layout, String> {
         .map_err(|error| format!("{operator}: input: {error}"))
 }
 
-impl Values {
-    fn parse(
-        operator: &str,
-        name: &str,
-        bytes: &[u8],
-        shape: Option<Vec<f64>>,
-    ) -> Result<Self, String> {
-        let shape = shape.map(|shape| number::sizes(operator, &shape)).transpose()?;
-        Ok(Values { dtype: dtype(operator, "lengths", name)?, bytes: bytes.to_vec(), shape })
-    }
-
-    fn lengths(&self) -> Result<Lengths<'_>, Error> {
-        match &self.shape {
-            None => Ok(Lengths::flat(self.dtype, &self.bytes[..])),
-            Some(shape) => Ok(TensorRef::dense(self.dtype, &self.bytes, shape)?.into()),
-        }
+/// An operator with its lengths, and the mask if there is one.
+fn masked<'a, O: LengthsOperator>(
+    bound: WithLengths<'a, O>,
+    mask: Option<Mask<'a>>,
+) -> WithLengths<'a, O> {
+    match mask {
+        Some(mask) => bound.where_(mask),
+        None => bound,
     }
 }
 
 impl Call {
+    fn new(layout: Layout, operation: Operation, axes: Vec<i64>) -> Self {
+        let padding = Padding::default();
+        Call { layout, operation, mask: None, table: None, axes, padding }
+    }
+
     /// Checks the operands, plans the call and hands it to `work`.
-    fn with<T>(&self, work: impl FnOnce(&Prepared<'_>) -> Result<T, Error>) -> Result<T, Error> {
-        let layout = &self.layout;
-        match &self.operation {
-            Operation::Reverse(operator) => work(&operator.prepare(layout, layout)?),
-            Operation::Sequence(operator, values) => {
-                work(&operator.lengths(values.lengths()?).prepare(layout, layout)?)
+    pub(crate) fn with<T>(
+        &self,
+        work: impl FnOnce(&Prepared<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mask = self.mask.as_ref().map(Entries::mask).transpose()?;
+        let prepared = match (&self.operation, mask) {
+            (Operation::Reverse(operator, _), None) => self.prepared(operator),
+            (Operation::Reverse(operator, batch), Some(mask)) => {
+                self.prepared(&operator.clone().batch(*batch).where_(mask))
             }
-            Operation::Subsequences(operator, values) => {
-                work(&operator.lengths(values.lengths()?).prepare(layout, layout)?)
+            (Operation::Sequence(operator, values), mask) => {
+                self.prepared(&masked(operator.lengths(values.lengths()?), mask))
             }
-            Operation::Segments(operator, values) => {
-                work(&operator.offsets(values.lengths()?).prepare(layout, layout)?)
+            (Operation::Subsequences(operator, values), mask) => {
+                self.prepared(&masked(operator.lengths(values.lengths()?), mask))
             }
+            (Operation::Segments(operator, values), mask) => {
+                self.prepared(&masked(operator.offsets(values.lengths()?), mask))
+            }
+        };
+        work(&prepared?)
+    }
+
+    fn prepared<'a>(&self, reversal: &impl Reversal<'a>) -> Result<Prepared<'a>, Error> {
+        match &self.table {
+            Some(table) => reversal.table(table).prepare(&self.layout, &self.layout),
+            None => reversal.prepare(&self.layout, &self.layout),
         }
+    }
+
+    /// The same call with this table.
+    pub(crate) fn with_table(&self, table: Table) -> Call {
+        Call { table: Some(table), ..self.clone() }
     }
 
     /// The plan, after all checks of a run: those of the lengths too.
@@ -139,9 +108,9 @@ impl Call {
     }
 
     /// Lengths or offsets, if the operator has any.
-    pub(crate) fn values(&self) -> Option<&Values> {
+    fn values(&self) -> Option<&Values> {
         match &self.operation {
-            Operation::Reverse(_) => None,
+            Operation::Reverse(..) => None,
             Operation::Sequence(_, values)
             | Operation::Subsequences(_, values)
             | Operation::Segments(_, values) => Some(values),
@@ -149,7 +118,7 @@ impl Call {
     }
 
     /// What the tensor's memory must be: exactly as large as the layout.
-    fn check_bytes(&self, argument: &str, available: usize) -> Result<(), JsError> {
+    pub(crate) fn check_bytes(&self, argument: &str, available: usize) -> Result<(), JsError> {
         let (expected, shape) = (self.layout.byte_len(), self.layout.shape());
         if expected == available {
             return Ok(());
@@ -169,7 +138,7 @@ impl Call {
 
     fn movement(&self) -> Movement {
         match &self.operation {
-            Operation::Reverse(_) => {
+            Operation::Reverse(..) => {
                 let mut axes: Vec<_> = (0..self.axes.len()).map(|at| self.axis(at)).collect();
                 axes.sort_unstable();
                 axes.dedup();
@@ -190,32 +159,21 @@ impl Call {
     }
 }
 
-impl Values {
-    /// The values as numbers. Types that lengths cannot have give none.
-    fn integers(&self) -> Vec<i128> {
-        let width = self.dtype.bits().unwrap_or(8).div_ceil(8);
-        let signed = self.dtype.to_string().starts_with('i');
-        let value = |bytes: &[u8]| {
-            let negative = signed && bytes.last().is_some_and(|last| *last >= 0x80);
-            let fill = if negative { -1 } else { 0 };
-            bytes.iter().rev().fold(fill, |number: i128, byte| number << 8 | i128::from(*byte))
-        };
-        self.bytes.chunks_exact(width).map(value).collect()
-    }
-}
-
 #[wasm_bindgen]
 impl Call {
-    /// `Reverse`: along these axes, or the axes of a mask, or all of them.
+    /// `Reverse`: along these axes, or the axes of a mask, or all of them. `where` has entries of the
+    /// batch axis.
     pub fn reverse(
         dtype: &str,
         shape: &[f64],
         axes: Option<Vec<f64>>,
         mask: Option<Vec<u8>>,
         distinct: bool,
+        batch_axis: f64,
     ) -> Result<Call, JsError> {
         let name = "Reverse";
         let layout = dense(name, dtype, shape).map_err(js)?;
+        let batch = number::axis(name, "batch_axis", batch_axis).map_err(js)?;
         let (operator, axes) = match (axes, mask) {
             (Some(_), Some(_)) => {
                 return Err(JsError::new("Reverse: axes and mask are given, expected one of them"));
@@ -232,8 +190,7 @@ impl Call {
             (None, None) => (Reverse::all(), (0..shape.len() as i64).collect()),
         };
         let operator = if distinct { operator.distinct() } else { operator };
-        let operation = Operation::Reverse(operator);
-        Ok(Call { layout, operation, axes, padding: Padding::default() })
+        Ok(Call::new(layout, Operation::Reverse(operator, batch), axes))
     }
 
     /// `ReverseSequence`: one length for each index of the batch axis.
@@ -255,7 +212,8 @@ impl Call {
         let time = number::axis(name, "time_axis", time_axis).map_err(js)?;
         let batch = number::axis(name, "batch_axis", batch_axis).map_err(js)?;
         let options = Options::parse(name, policy, align, tail).map_err(js)?;
-        let values = Values::parse(name, lengths_dtype, lengths, lengths_shape).map_err(js)?;
+        let values =
+            Values::parse(name, "lengths", lengths_dtype, lengths, lengths_shape).map_err(js)?;
         let operator = ReverseSequence::new()
             .time_axis(time)
             .batch_axis(batch)
@@ -263,7 +221,8 @@ impl Call {
             .align(options.align)
             .tail(options.tail);
         let operation = Operation::Sequence(operator, values);
-        Ok(Call { layout, operation, axes: vec![time, batch], padding: options.padding() })
+        let padding = options.padding();
+        Ok(Call { padding, ..Call::new(layout, operation, vec![time, batch]) })
     }
 
     /// `ReverseSubsequences`: one length for each lane along the axis.
@@ -283,13 +242,24 @@ impl Call {
         let layout = dense(name, dtype, shape).map_err(js)?;
         let axis = number::axis(name, "axis", axis).map_err(js)?;
         let options = Options::parse(name, policy, align, tail).map_err(js)?;
-        let values = Values::parse(name, lengths_dtype, lengths, lengths_shape).map_err(js)?;
+        let values =
+            Values::parse(name, "lengths", lengths_dtype, lengths, lengths_shape).map_err(js)?;
         let operator = ReverseSubsequences::along(axis)
             .policy(options.policy)
             .align(options.align)
             .tail(options.tail);
         let operation = Operation::Subsequences(operator, values);
-        Ok(Call { layout, operation, axes: vec![axis], padding: options.padding() })
+        Ok(Call { padding: options.padding(), ..Call::new(layout, operation, vec![axis]) })
+    }
+
+    /// `ReverseSubsequences` of whole lanes, for a mask that says which.
+    pub fn lanes(dtype: &str, shape: &[f64], axis: f64) -> Result<Call, JsError> {
+        let name = "ReverseSubsequences";
+        let layout = dense(name, dtype, shape).map_err(js)?;
+        let axis = number::axis(name, "axis", axis).map_err(js)?;
+        let operator = ReverseSubsequences::along(axis).policy(LengthPolicy::Clamp);
+        let values = Values::beyond_any(operator.lengths_shape(layout.shape())?);
+        Ok(Call::new(layout, Operation::Subsequences(operator, values), vec![axis]))
     }
 
     /// `ReverseSegments`: an axis, cut at offsets.
@@ -304,9 +274,29 @@ impl Call {
         let name = "ReverseSegments";
         let layout = dense(name, dtype, shape).map_err(js)?;
         let axis = number::axis(name, "axis", axis).map_err(js)?;
-        let values = Values::parse(name, offsets_dtype, offsets, offsets_shape).map_err(js)?;
+        let values =
+            Values::parse(name, "offsets", offsets_dtype, offsets, offsets_shape).map_err(js)?;
         let operation = Operation::Segments(ReverseSegments::along(axis), values);
-        Ok(Call { layout, operation, axes: vec![axis], padding: Padding::default() })
+        Ok(Call::new(layout, operation, vec![axis]))
+    }
+
+    /// Reverses only those entries that are true.
+    pub fn set_where(
+        &mut self,
+        dtype: &str,
+        entries: &[u8],
+        shape: Option<Vec<f64>>,
+    ) -> Result<(), JsError> {
+        let values = Values::parse(&self.operator(), "where", dtype, entries, shape);
+        self.mask = Some(values.map_err(js)?.into());
+        Ok(())
+    }
+
+    /// Looks up in this table what is reversed.
+    pub fn set_table(&mut self, entries: &[u8]) -> Result<(), JsError> {
+        let table = Table::new(entries).map_err(|error| format!("{}: {error}", self.operator()));
+        self.table = Some(table.map_err(js)?);
+        Ok(())
     }
 
     /// The operator's name.
@@ -352,6 +342,9 @@ impl Call {
     /// A picture of the call: `"text"`, `"svg"` or `"html"`. Elements are given as text, one a
     /// line, in row-major order.
     pub fn picture(&self, elements: &str, what: &str, format: &str) -> Result<String, JsError> {
+        if self.mask.is_some() || self.table.is_some() {
+            return Err(JsError::new("picture: a call with where or a table has none"));
+        }
         self.check()?;
         let lengths = self.values().map_or_else(Vec::new, Values::integers);
         let shape = self.layout.shape();

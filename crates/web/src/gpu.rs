@@ -1,6 +1,7 @@
 //! A call on WebGPU, as the dispatches that `package/webgpu.js` records.
 
 use crate::call::Call;
+use retrograde::{Reversal, Reverse};
 use retrograde_wgpu::{
     Dispatch, Limits, ListedLengths, SOURCE, clear_reports, list, list_in_place, read_report,
 };
@@ -109,9 +110,13 @@ impl Call {
         self.layout().byte_len() as f64
     }
 
-    /// The bytes of lengths or offsets.
-    pub fn lengths_bytes(&self) -> Option<Vec<u8>> {
-        self.values().map(|values| values.bytes.clone())
+    /// The bytes of lengths or offsets, of which a mask is a part.
+    pub fn lengths_bytes(&self) -> Result<Option<Vec<u8>>, JsError> {
+        let bytes = self.with(|prepared| {
+            // Reversed along no axis: copied.
+            prepared.lengths().map(|lengths| Reverse::axes([]).to_bytes(&lengths)).transpose()
+        });
+        Ok(bytes?)
     }
 
     /// What a device with these limits would run, after all checks of the host. `unchecked` is the

@@ -63,6 +63,26 @@ async function onBuffers() {
   }
   cases.push(["reverse", "u4", 0.5, [33, 61], [], { axes: [1] }]);
   cases.push(["reverse", "u1", 0.125, [33, 61], [], { axes: [0, 1] }]);
+  // Masks and tables, of bytes and of packed elements, some in rows that are swapped in place without.
+  const some = (count) => Array.from({ length: count }, (_, at) => at % 3 !== 1);
+  const table = Uint8Array.from({ length: 256 }, (_, at) => (at * 7 + 3) & 255);
+  for (const more of [{}, { table }]) {
+    cases.push(["reverse", "u8", 1, [301, 67], [], { axes: [1], where: some(301), ...more }]);
+    cases.push(["reverse", "u8", 1, [3, 8, 40], [], { axes: [1, 2], where: some(3), ...more }]);
+    cases.push(["reverseSequence", "u8", 1, [40, 9, 5], [lengths(9, 40)], { where: some(9), ...more }]);
+    cases.push(["reverseSubsequences", "u8", 1, [6, 30, 4], [lengths(24, 30)], { axis: 1, where: some(24), ...more }]);
+    cases.push(["reverseSegments", "u8", 1, [90, 3], [[0, 11, 11, 64, 90]], { where: some(4), ...more }]);
+    cases.push(["reverseSegments", "u8", 1, [90, 3], [[0, 11, 11, 64, 80]], more]);
+    cases.push(["reverseComplement", "u8", 1, [9, 64], [], { where: some(9), rna: Boolean(more.table) }]);
+  }
+  cases.push(["reverse", "f32", 4, [13, 50], [], { axes: [1], where: some(13) }]);
+  cases.push(["reverse", "u8", 1, [33, 60], [], { axes: [1], table }]);
+  cases.push(["reverse", "u8", 1, [5, 3], [], { axes: [], table }]);
+  cases.push(["reverse", "u4", 0.5, [33, 61], [], { axes: [1], table: table.slice(0, 16).map((entry) => entry & 15) }]);
+  cases.push(["reverseSequence", "i2", 0.25, [9, 40], [lengths(9, 40)], { timeAxis: 1, batchAxis: 0, table: [2, 0, 3, 1] }]);
+  cases.push(["reverseComplement", "u8", 1, [301], [], {}]);
+  cases.push(["reverseComplement", "u8", 1, [9, 64], [], { lengths: lengths(9, 64), where: some(9) }]);
+  cases.push(["reverseComplement", "u8", 1, [301], [], { offsets: [0, 100, 101, 290] }]);
   // Columns that are transposed to a temporary buffer and back.
   cases.push(["reverseSequence", "u8", 1, [1500, 2804], [lengths(2804, 1500)], { align: "end" }]);
   cases.push(["reverseSequence", "f16", 2, [1500, 1404], [lengths(1404, 1500)], { tail: "zero" }]);
@@ -79,7 +99,7 @@ async function onBuffers() {
     for (let at = 0; at < size; at++) bytes[at] = at * 151 + (at >> 7);
     const wanted = cpu[name](bytes, shape, ...operands, options);
     const ways = ["out of place", "in place", "recorded"];
-    if (operands.length) ways.push("lengths on the device", "lengths on the device, in place");
+    if (operands.length && !more.where) ways.push("lengths on the device", "lengths on the device, in place");
     for (const way of ways) {
       const input = gpu.upload(device, bytes);
       const encoder = way === "recorded" ? device.createCommandEncoder() : undefined;
@@ -144,8 +164,19 @@ async function onBuffers() {
   attempt(() => gpu.reverseSequence(device, large, [2, 2], { ...few, length: undefined }, { dtype: "f32" }));
   attempt(() => gpu.reverseSequence(device, large, [2, 2], { ...few, buffer: unused }, { dtype: "f32" }));
   attempt(() => gpu.reverseSequence(device, large, [2, 2], { ...few, buffer: large }, { dtype: "f32", out: large }));
+  attempt(() => gpu.reverseSequence(device, large, [2, 2], few, { dtype: "f32", where: [true, false] }));
+  attempt(() => gpu.reverseComplement(device, large, [2, 2], { dtype: "u8", where: [true] }));
+  attempt(() => gpu.reverseComplement(device, large, [2, 2], { dtype: "u8", offsets: few, where: [true] }));
+  attempt(() => gpu.reverseComplement(device, large, [2, 2], { dtype: "u8", strict: true }));
+  attempt(() => gpu.reverse(device, large, [2], { dtype: "f32", table }));
+  // Offsets of reads on the device.
+  const cuts = { buffer: gpu.upload(device, Int32Array.of(0, 3, 8)), dtype: "i32", length: 3 };
+  const reads = gpu.upload(device, new TextEncoder().encode("AACGTTTG"));
+  const complemented = gpu.reverseComplement(device, reads, [8], { dtype: "u8", offsets: cuts });
+  const text = new TextDecoder().decode(await gpu.download(device, complemented, 8));
+  await gpu.check(device);
   await device.queue.onSubmittedWorkDone();
-  return { count, refused, found, written, clamped, faults, name: adapter.info?.description || adapter.info?.vendor };
+  return { count, text, refused, found, written, clamped, faults, name: adapter.info?.description || adapter.info?.vendor };
 }
 
 const result = await page.evaluate(onBuffers);
@@ -170,6 +201,11 @@ if (result.skipped) {
     "ReverseSequence: lengths: length is undefined, expected a number of integers",
     "ReverseSequence: the buffer of lengths needs the usage STORAGE",
     "ReverseSequence: lengths and the output are in one buffer",
+    "ReverseSequence: where is given and lengths are on the device, expected them on the host",
+    "ReverseSubsequences: where has shape [1], expected [2, 1], one for each lane",
+    "reverseComplement: where is given and offsets are on the device, expected them on the host",
+    "reverseComplement: strict is given and the letters are on the device, expected an array",
+    "Reverse: a table of 256 entries is for elements of one byte (u8, i8), got f32",
   ];
   words.forEach((start, at) => assert.ok(result.refused[at].startsWith(start), `${result.refused[at]} is not: ${start}`));
   assert.deepEqual(result.found, [
@@ -178,6 +214,7 @@ if (result.skipped) {
     "ReverseSegments: offsets[2] is 4, outside [5, 8]",
     "nothing",
   ]);
+  assert.equal(result.text, "GTTCAAAC");
   assert.equal(result.written, false);
   assert.deepEqual(result.clamped, [4, 3, 2, 1, 8, 7, 6, 5]);
   console.log(`${result.count} calls on buffers gave the bytes of arrays, ${words.length} were refused, 2 found invalid by the device (${result.name})`);
