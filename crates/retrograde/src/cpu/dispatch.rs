@@ -30,7 +30,7 @@ macro_rules! kernels {
         $then! { $($argument)*;
             all rows(&Rows) => (|job| kernels::rows::run::<V>(job, stream_copy));
             all lanes(&Lanes<'_>) => (|job| kernels::lanes::run::<V>(job, stream_copy));
-            all short_lanes(&ShortLanes<'_>) => kernels::short_lanes::run::<V>;
+            all short_lanes(&ShortLanes<'_>) => (|job| kernels::short_lanes::run::<V>(job, stream_copy));
             wide stream_copy(&mut StreamCopy<'_>) => kernels::runs::stream_copy::<V>;
             wide blocks(&Blocks<'_>) => (|job| kernels::blocks::run::<V>(job, stream_copy));
             all columns(&Columns<'_>) => (|job| kernels::columns::run::<V>(job, narrow::columns));

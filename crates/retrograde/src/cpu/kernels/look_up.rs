@@ -1,5 +1,6 @@
 //! Looks bytes up in a table, in place: by their two halves, as many at a time as a register holds.
 
+use super::stream::to_line;
 use crate::cpu::simd::{Vector, WIDEST};
 use crate::table::{Group, Table};
 use std::mem::MaybeUninit;
@@ -18,7 +19,14 @@ pub(in crate::cpu) struct LookUp<'a> {
 /// Kernel contract 1 and 3: the bytes are valid for reads and writes, and initialised.
 #[inline(always)]
 pub(in crate::cpu) unsafe fn run<V: Vector>(job: &LookUp<'_>) {
-    let &LookUp { at, len, table } = job;
+    let &LookUp { mut at, mut len, table } = job;
+    // Accesses that cross lines cost double.
+    let lead = to_line(at);
+    if V::SHUFFLES && lead > 0 && len >= LEAST_ALIGNED {
+        // SAFETY: passed on, for bytes of the run.
+        unsafe { few::<V>(at, lead, table) };
+        (at, len) = (at.wrapping_add(lead), len - lead);
+    }
     let mut done = 0;
     // SAFETY: kernel contract 1 and 3; a vector is only moved where its bytes are left, or through an
     // array that holds one.
@@ -33,19 +41,36 @@ pub(in crate::cpu) unsafe fn run<V: Vector>(job: &LookUp<'_>) {
                 _ => vectors_of_any::<V>(at, len, table),
             };
             if done < len && len - done >= 8 {
-                let mut room = MaybeUninit::<[u8; WIDEST]>::zeroed();
-                let room = room.as_mut_ptr().cast::<u8>();
-                let left = len - done;
-                at.add(done).copy_to_nonoverlapping(room, left);
-                looked_up(V::load(room), table).store(room);
-                room.copy_to_nonoverlapping(at.add(done), left);
-                return;
+                return few::<V>(at.add(done), len - done, table);
             }
         }
         for index in done..len {
             let byte = at.add(index);
             byte.write(table.byte_entries()[usize::from(byte.read())]);
         }
+    }
+}
+
+/// Shorter runs are not worth aligning.
+const LEAST_ALIGNED: usize = 4 * WIDEST;
+
+/// Fewer bytes than a line has, through an array.
+///
+/// # Safety
+/// As for [`run`].
+#[inline(always)]
+unsafe fn few<V: Vector>(at: *mut u8, len: usize, table: &Table) {
+    let mut room = MaybeUninit::<[u8; WIDEST]>::zeroed();
+    let room = room.as_mut_ptr().cast::<u8>();
+    let mut done = 0;
+    // SAFETY: as in [`run`]; all of the array is initialised.
+    unsafe {
+        at.copy_to_nonoverlapping(room, len);
+        while done < len {
+            looked_up(V::load(room.add(done)), table).store(room.add(done));
+            done += V::BYTES;
+        }
+        room.copy_to_nonoverlapping(at, len);
     }
 }
 

@@ -46,11 +46,11 @@ impl Segments<'_> {
         Piece { end: if len == 0 { to } else { start + end - to }, to, len }
     }
 
-    /// The segments that are wanted as a whole, with so many steps before each in the input, and behind
-    /// it among the wanted ones.
+    /// The segments that are wanted as a whole, with so many of the wanted steps before each, which are
+    /// read with it, and behind it, which are written with it.
     #[inline(always)]
     fn inside(&self, steps: usize) -> Range<usize> {
-        let (low, high) = (self.steps.start.max(steps), self.steps.end.saturating_sub(steps));
+        let (low, high) = (self.steps.start + steps, self.steps.end.saturating_sub(steps));
         let (mut first, mut end) = (0, self.count());
         while first < end && self.bounds[first] < low {
             first += 1;

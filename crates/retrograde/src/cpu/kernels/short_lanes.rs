@@ -1,20 +1,25 @@
 //! Short lanes that are contiguous in the output: several to a vector, or a few vectors each.
 //!
-//! With ordinary stores, even beyond the caches: to put lanes together for non-temporal ones takes
-//! longer than those save. Where input and output are the same memory, lanes are first assembled in
-//! a buffer in the L1 cache, and written from there.
+//! The shortest are written by ordinary stores, even beyond the caches. Longer ones beyond the caches, and
+//! all whose input and output are the same memory, are first assembled in a buffer in the L1 cache, and
+//! written from there.
 
 use super::l1_buffer::{self, L1Buffer};
-use super::runs::{partly_reverse_run, prefetch_ahead};
-use super::stream::LINE;
+use super::runs::{copy_run, partly_reverse_run, prefetch_ahead};
+use super::stream::{CopyKernel, LINE, Stream, To};
 use crate::cpu::simd::{LaneMap, PartialVector, Simd, Vector, WIDEST, by_width, divides_registers};
 use std::mem::MaybeUninit;
+use std::ptr::null;
 
 /// Lanes up to this many bytes are short.
 const MOST_BYTES: usize = 512;
 
 /// Longer lanes are left to the hardware prefetchers.
 const PREFETCHED: usize = 128;
+
+/// Lanes of more bytes are put together in a buffer for non-temporal stores: for shorter ones, that takes
+/// longer than those stores save.
+const STREAMED: usize = 64;
 
 /// The most lanes that are put together at a time.
 const MOST_LANES: usize = 2048;
@@ -44,6 +49,8 @@ pub(in crate::cpu) struct ShortLanes<'a> {
     pub(in crate::cpu) unit: usize,
     /// Whether input and output are the same memory.
     pub(in crate::cpu) in_place: bool,
+    /// Whether to use non-temporal stores, from [`STREAMED`] bytes on.
+    pub(in crate::cpu) stream: bool,
 }
 
 /// Runs all lanes.
@@ -51,16 +58,23 @@ pub(in crate::cpu) struct ShortLanes<'a> {
 /// # Safety
 /// Kernel contract 1 to 4, for lanes that [are short](are_short).
 #[inline(always)]
-pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &ShortLanes<'_>) {
+pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &ShortLanes<'_>, copy: CopyKernel) {
+    let mut stream = Stream::new(copy);
+    let to = &mut stream;
     // SAFETY: kernel contract 1 to 4, passed on with the width of the unit.
-    unsafe { by_width!(lanes.unit, W => of_width::<V, W>(lanes)) };
+    unsafe {
+        by_width!(lanes.unit, W => of_width::<V, W>(lanes, to));
+        stream.flush();
+    }
 }
 
 /// # Safety
 /// As for [`run`], with `unit == W`.
 #[inline(always)]
-unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>) {
+unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>, stream: &mut Stream) {
     let bytes = lanes.len * W;
+    let streams = lanes.stream && bytes > STREAMED;
+    let through = streams || lanes.in_place;
     debug_assert!(are_short(lanes.len, lanes.unit, bytes as isize));
     let fit = 2 * bytes <= V::Lanes::BYTES && lanes.src_step == bytes as isize;
     let map = (V::Lanes::packs(W) && fit).then(|| LaneMap::new(V::Lanes::BYTES, W, lanes.len));
@@ -78,9 +92,13 @@ unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>) {
             let dst = lanes.dst.add(first * bytes);
             let prefix_lens = &lanes.prefix_lens[first..first + count];
             let group = Group { src, src_step: lanes.src_step, prefix_lens, len: lanes.len };
-            group.write::<V, W>(if lanes.in_place { buffer } else { dst }, map.as_ref());
-            if lanes.in_place {
-                buffer.copy_to_nonoverlapping(dst, count * bytes);
+            group.write::<V, W>(if through { buffer } else { dst }, map.as_ref());
+            if through {
+                // Reading the next lanes meanwhile: otherwise memory would be read and written in turns.
+                let more = lanes.src_step == bytes as isize;
+                let next = if more { src.wrapping_add(count * bytes) } else { null() };
+                let to = To { next, ..To::new(stream, streams) };
+                copy_run(buffer, dst, count * bytes, to);
             }
         }
         first += count;

@@ -5,7 +5,7 @@ use super::units::{has_columns, has_short_lanes};
 use crate::cpu::nest::Nest;
 use crate::cpu::simd::{SIXTEEN, WIDEST};
 use crate::dtype::Grain;
-use crate::plan::{Dim, Flow, Plan};
+use crate::plan::{Dim, Flow, LengthsPlan, Plan};
 
 /// Units, or packed elements, along the dimensions of one memory.
 #[derive(Debug, Clone)]
@@ -35,6 +35,9 @@ pub(in crate::cpu) enum Swapped {
     /// The same in lanes that lie side by side: some of them are put aside, and moved back from there.
     Columns,
     Segments,
+    /// The same of units side by side, in segments that are short on average: many of them are reversed
+    /// into a buffer, and moved back from there.
+    ShortSegments,
 }
 
 impl InPlace {
@@ -62,6 +65,7 @@ impl InPlace {
             Swapped::Nothing => Kernel::None,
             Swapped::ShortLanes => Kernel::Short,
             Swapped::Columns => Kernel::Columns,
+            Swapped::ShortSegments => Kernel::Segments,
             Swapped::Flips | Swapped::Prefixes | Swapped::Segments => Kernel::Swaps,
         }
     }
@@ -79,10 +83,13 @@ fn swapped(plan: &Plan) -> Swapped {
     let Some(axis) = dims.iter().find(|dim| dim.flow.reads_lengths()) else {
         return Swapped::Flips;
     };
-    if axis.flow == Flow::FlipSegments {
-        return Swapped::Segments;
-    }
     let (nest, unit) = (Nest::whole(dims), unit.count);
+    if axis.flow == Flow::FlipSegments {
+        let bytes = axis.len * unit / plan.lengths().map_or(1, LengthsPlan::count).max(1);
+        let together = nest.inner.is_empty() && axis.dst == unit as isize;
+        let short = plan.unit().grain == Grain::Byte && together && bytes <= SHORT;
+        return if short { Swapped::ShortSegments } else { Swapped::Segments };
+    }
     if plan.unit().grain != Grain::Byte || !nest.inner.is_empty() {
         Swapped::Prefixes
     } else if !plan.zeroes_tail() && has_short_lanes(&nest, *axis, unit) {
@@ -112,6 +119,8 @@ pub(in crate::cpu) fn lanes_aside(len: usize, unit: usize) -> usize {
     (ASIDE / (len * unit)).max(WIDEST / unit)
 }
 
+/// Segments of so many bytes on average are faster moved aside.
+const SHORT: usize = 4 << 10;
 /// Bytes of columns that are put aside at a time.
 const ASIDE: usize = 256 << 10;
 /// The most steps of columns that are.

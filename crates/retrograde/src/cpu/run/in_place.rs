@@ -3,6 +3,7 @@
 
 use super::look_up::{self, LookUps};
 use super::packed::{self, PackedCall};
+use super::segments_in_place::segments_in_place;
 use super::units::{self, Call};
 use crate::cpu::dispatch::Isa;
 use crate::cpu::kernels;
@@ -41,7 +42,7 @@ trait SwapLoops: Sync {
         &self,
         _kernel: Swapped,
         _nest: &Nest,
-        _axis: Dim,
+        _axis: (Dim, Window),
         _lengths: LengthReader<'_>,
     ) -> bool {
         false
@@ -202,7 +203,7 @@ unsafe fn reverse_part(
     let Some((prefix, steps)) = nest.prefix else { return };
     let zero = lengths.zeroes_tail();
     // SAFETY: the nest is of the program's own lanes.
-    if unsafe { call.by_kernel(swapped, &nest, prefix, lengths) } {
+    if unsafe { call.by_kernel(swapped, &nest, (prefix, steps), lengths) } {
         return;
     }
     let kept = |l: &Loop<2>| {
@@ -215,7 +216,7 @@ unsafe fn reverse_part(
     let mut rest = Loops::<2>::with_capacity(nest.inner.len() + 1);
     rest.push(Loop { len: 0, steps: [prefix.src, prefix.dst] });
     rest.extend_from_slice(&nest.inner);
-    if swapped == Swapped::Segments {
+    if matches!(swapped, Swapped::Segments | Swapped::ShortSegments) {
         let Ok(()) = walk(&nest.lanes, nest.start, |[_, lane, _]| {
             each_segment(lengths, steps, |start, len| {
                 lane_dims[0] = Dim { len, flow: Flow::Flip, ..prefix };
@@ -290,15 +291,16 @@ impl SwapLoops for Call<'_> {
         &self,
         kernel: Swapped,
         nest: &Nest,
-        axis: Dim,
+        (axis, steps): (Dim, Window),
         lengths: LengthReader<'_>,
     ) -> bool {
         // SAFETY: the nest is of whole lanes of the program; both sides are the same memory, which the
-        // kernel for short lanes allows, and columns are put aside.
+        // kernel for short lanes allows, and columns and segments are put aside.
         unsafe {
             match kernel {
                 Swapped::ShortLanes => units::short_lanes(self, nest, axis, lengths),
                 Swapped::Columns => return units::columns_in_place(self, nest, axis, lengths),
+                Swapped::ShortSegments => return segments_in_place(self, nest, steps, lengths),
                 _ => return false,
             }
         }

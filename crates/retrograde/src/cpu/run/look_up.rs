@@ -11,7 +11,9 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 /// Bytes of a part: as many as stay in a second-level cache, with what they were read from.
-const PART: usize = 64 << 10;
+const PART: usize = 128 << 10;
+/// The largest part that is put together aside.
+pub(super) const MOST_ASIDE: usize = 2 * PART;
 
 /// How many parts a call of so many bytes is cut into, if it is looked up.
 pub(super) fn parts(team: &Team<'_>, bytes: usize, looks_up: bool) -> usize {

@@ -3,6 +3,7 @@
 mod in_place;
 mod look_up;
 mod packed;
+mod segments_in_place;
 mod stage;
 mod units;
 

@@ -120,22 +120,79 @@ pub(super) unsafe fn run_on(
     let (src, dst) = unsafe { (src.add(from), dst.add(to)) };
     let at_once = cut.parts().min(team.threads());
     let call = Call { src, dst, unit, lengths, isa, stream, stream_strips, prefetch, at_once };
+    let aside = !direct && tuning::streams(hint, bytes) && are_dense(dims, unit);
     // Moved into the closure: another thread reads less of this one's memory before it starts.
     team.run(cut.parts(), move |part| {
         // SAFETY: the invariants of `Call` are this function's requirements; parts write
         // separate ranges of one dimension.
         unsafe {
-            part_of(&call, kernel, dims, cut.window(part));
-            if let Some(table) = table {
+            let window = cut.window(part);
+            let Some(table) = table else {
+                part_of(&call, kernel, dims, window);
+                if stream || stream_strips {
+                    call.isa.fence();
+                }
+                return;
+            };
+            let to = |call: &Call<'_>| {
+                part_of(call, kernel, dims, window);
                 let (memory, bits, whole_segments) = (call.dst, 8, false);
                 let all = LookUps { table, isa, memory, unit, bits, lengths, whole_segments };
-                all.part(dims, 0, cut.window(part));
+                all.part(dims, 0, window);
+            };
+            if !aside || !through_a_buffer(&call, dims, window, to) {
+                to(&call);
             }
         }
-        if stream || stream_strips {
-            call.isa.fence();
-        }
     });
+}
+
+/// Whether units fill a range of the output, in the order of the dimensions.
+fn are_dense(dims: &[Dim], unit: usize) -> bool {
+    let mut run = unit;
+    dims.iter().rev().all(|dim| {
+        let follows = dim.dst == run as isize;
+        run *= dim.len;
+        follows
+    })
+}
+
+/// Calls `part` with a buffer in place of the window's output, which is written from there by non-temporal
+/// stores. False, and nothing has happened, if the window is too large or in pieces.
+///
+/// # Safety
+/// As for [`part_of`], with dense units; `part` writes all of the window.
+unsafe fn through_a_buffer(
+    call: &Call<'_>,
+    dims: &[Dim],
+    window: Window,
+    part: impl FnOnce(&Call<'_>),
+) -> bool {
+    let Some(step) = dims.first().map(|dim| dim.dst as usize) else { return false };
+    let (start, len) = (window.start * step, (window.end - window.start) * step);
+    if window.dim > 0 || len > look_up::MOST_ASIDE {
+        return false;
+    }
+    let Some(mut stage) = Stage::take(len) else { return false };
+    let stage = stage.as_mut_ptr();
+    part(&Call { dst: stage.wrapping_sub(start), ..*call });
+    // SAFETY: the buffer holds the window, which is initialised now.
+    unsafe {
+        call.isa.rows(&Rows {
+            src: stage,
+            dst: call.dst.add(start),
+            count: 1,
+            src_step: 0,
+            dst_step: 0,
+            len,
+            unit: 1,
+            backward: false,
+            stream: true,
+            prefetch: false,
+        });
+        call.isa.fence();
+    }
+    true
 }
 
 /// # Safety
@@ -261,6 +318,7 @@ pub(super) unsafe fn short_lanes(
                 len: prefix.len,
                 unit: call.unit,
                 in_place: std::ptr::eq(call.src, call.dst),
+                stream: call.stream,
             });
         }
     };
