@@ -101,8 +101,12 @@ pub(crate) fn flip<'py>(
     axes: Vec<i64>,
     swapped: Option<(usize, usize)>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let asked = Asked::Reverse(Reverse::axes(axes), swapped);
-    let call = kept::Call { x, asked: &asked, counts: None, lengths: None, fresh: true };
+    turned(x, &Asked::Reverse(Reverse::axes(axes), swapped))
+}
+
+/// A reversal after a swap of axes, into a new row-major output.
+pub(crate) fn turned<'py>(x: &Bound<'py, PyAny>, asked: &Asked) -> PyResult<Bound<'py, PyAny>> {
+    let call = kept::Call { x, asked, counts: None, lengths: None, fresh: true };
     if call.bytes().is_some()
         && let Ok(array) = x.cast::<PyUntypedArray>()
     {
@@ -112,14 +116,14 @@ pub(crate) fn flip<'py>(
             return Ok(out);
         }
     }
-    let Asked::Reverse(operator, _) = &asked else { unreachable!("as it was made") };
+    let Asked::Reverse(operator, swapped) = asked else { unreachable!("as callers make it") };
     let (py, mut input) = (x.py(), Operand::of(x)?);
     let from = asked.turned(input.view())?;
     if let Operand::Array(array) = &input
         && ndarray::holds_references(array)
     {
         let view = match swapped {
-            Some(axes) => ndarray::swapped(array, axes)?,
+            Some(axes) => ndarray::swapped(array, *axes)?,
             None => array.clone(),
         };
         let out = ndarray::copied(&view, NPY_ORDER::NPY_CORDER)?;

@@ -70,7 +70,7 @@ mod _engine {
     #[pymodule_export]
     use crate::operation::{Marked, kept_steps};
     #[pymodule_export]
-    use crate::orient::{orient_each, orientations, oriented_shape};
+    use crate::orient::{orient, orient_each, orientations, oriented_shape, rot90};
     #[pymodule_export]
     use crate::picture::{Scene, number_text, printable};
     #[pymodule_export]

@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyTuple;
 use retrograde::{
-    Align, LengthPolicy, Operator, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences,
-    Tail, TensorRef,
+    Align, LengthPolicy, Operator, Orientation, Reverse, ReverseSegments, ReverseSequence,
+    ReverseSubsequences, Tail, TensorRef,
 };
 
 /// A generic callback: the operators have different types, and one call serves them all.
@@ -74,6 +74,13 @@ impl Asked {
         duplicates: &str,
     ) -> PyResult<Self> {
         Ok(Asked::Reverse(axes::reverse(axes, mask, duplicates)?, None))
+    }
+
+    /// An orientation of these axes, which the tensor has.
+    pub(crate) fn oriented(orientation: Orientation, [rows, columns]: [usize; 2]) -> Self {
+        let flips = [rows, columns].into_iter().zip(orientation.flips());
+        let axes = flips.filter_map(|(axis, flipped)| flipped.then_some(axis as i64));
+        Asked::Reverse(Reverse::axes(axes), orientation.transposes().then_some((rows, columns)))
     }
 
     pub(crate) fn sequence(

@@ -1,10 +1,14 @@
-//! Orientations of images: what each does, and batches with one for each image.
+//! Orientations of images: what each does, one of an array, and batches with one for each image.
 
+use crate::call;
 use crate::errors::raised;
+use crate::kept;
 use crate::operand::{Operand, on_host};
+use crate::operation::Asked;
 use crate::threads;
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use retrograde::{Error, Operator, OrientEach, Orientation};
 
 /// Every orientation by its number and by its names: the number, whether rows and columns are swapped,
@@ -19,6 +23,66 @@ pub(crate) fn orientations(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         one.names().iter().try_for_each(|name| table.set_item(name, row))?;
     }
     Ok(table)
+}
+
+/// `retrograde.rot90` of an array. `None`, with nothing done, for arguments that are wrong or of rare
+/// types: those are left to Python code (`_names`), which serves all kinds of tensors and takes longer
+/// than to turn a small image.
+#[pyfunction]
+#[pyo3(signature = (m, k, axes, /))]
+pub(crate) fn rot90<'py>(
+    m: &Bound<'py, PyUntypedArray>,
+    k: &Bound<'py, PyAny>,
+    axes: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let (Ok(turns), Some(plane)) = (k.extract(), plane(m, Some(axes))) else { return Ok(None) };
+    call::turned(m, &Asked::oriented(Orientation::from_turns(turns), plane)).map(Some)
+}
+
+/// `retrograde.orient` of an array, into a new output or a given one. `None` as above, and for
+/// outputs that need the full path.
+#[pyfunction]
+#[pyo3(signature = (x, orientation, axes, out, /))]
+pub(crate) fn orient<'py>(
+    x: &Bound<'py, PyUntypedArray>,
+    orientation: &Bound<'py, PyAny>,
+    axes: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let (Some(orientation), Some(plane)) = (named(orientation), plane(x, axes)) else {
+        return Ok(None);
+    };
+    let asked = &Asked::oriented(orientation, plane);
+    let Some(out) = out else { return call::turned(x, asked).map(Some) };
+    if orientation.transposes() && out.is(x) {
+        return Ok(None);
+    }
+    let call = kept::Call { x, asked, counts: None, lengths: None, fresh: false };
+    Ok(call.run(out)?.map(|_| out.clone()))
+}
+
+/// The orientation of this number or name.
+fn named(given: &Bound<'_, PyAny>) -> Option<Orientation> {
+    let Ok(text) = given.cast::<PyString>() else {
+        return Orientation::from_exif(given.extract().ok()?).ok();
+    };
+    let name = text.to_str().ok()?;
+    // A number in a text is no name.
+    name.parse().ok().filter(|one: &Orientation| one.names().contains(&name))
+}
+
+/// The axes of rows and columns, from the start: the first two unless they are given.
+fn plane(x: &Bound<'_, PyUntypedArray>, axes: Option<&Bound<'_, PyAny>>) -> Option<[usize; 2]> {
+    let given: [i64; 2] = axes.map_or(Ok([0, 1]), |axes| axes.extract()).ok()?;
+    // Read now: conversions run Python code.
+    let rank = x.ndim();
+    let from_start = |axis: i64| {
+        let axis = if axis < 0 { axis + rank as i64 } else { axis };
+        usize::try_from(axis).ok().filter(|&axis| axis < rank)
+    };
+    let [rows, columns] = given.map(from_start);
+    let plane = [rows?, columns?];
+    (plane[0] != plane[1]).then_some(plane)
 }
 
 /// The shape of a batch whose images were oriented; checks the arguments.

@@ -87,6 +87,62 @@ def test_outputs(number):
         retrograde.orient(x, number, out=np.zeros(wanted.shape[::-1], x.dtype))
 
 
+def test_outputs_in_the_memory_of_the_input():
+    whole = numbered((5, 4))
+    x = whole[:4]
+    for number, out in ((6, x[:]), (5, x[::-1]), (2, whole[1:]), (8, whole[1:])):
+        before = whole.copy()
+        with pytest.raises(ValueError, match="input and output overlap without being the same view"):
+            retrograde.orient(x, number, out=out)
+        same(whole, before)
+    # The same view after the exchange.
+    wanted = upright(x, 7)
+    same(retrograde.orient(x, 7, out=x.T), wanted)
+    same(x.T, wanted)
+
+
+def refuse(*arguments):
+    raise AssertionError("handled in Python")
+
+
+class Index:
+    def __init__(self, value):
+        self.value = value
+
+    def __index__(self):
+        return self.value
+
+
+def test_plain_arguments_are_not_handled_in_python(monkeypatch):
+    """That takes longer than to turn a small image."""
+    x = numbered((3, 4, 2))
+    monkeypatch.setattr(retrograde, "_named", refuse)
+    monkeypatch.setattr(retrograde._kinds, "orient", refuse)
+    for axes in ((0, 1), (1, 0), (-1, 0), [2, 1]):
+        for k in range(-5, 6):
+            same(retrograde.rot90(x, k, axes), np.rot90(x, k, axes))
+        for number, name in enumerate(NAMES, 1):
+            wanted = upright(x, number, axes)
+            for orientation in (number, name):
+                same(retrograde.orient(x, orientation, axes=axes), wanted)
+                out = np.empty_like(wanted)
+                assert retrograde.orient(x, orientation, axes=axes, out=out) is out
+                same(out, wanted)
+
+
+def test_arguments_of_any_type():
+    x = numbered((3, 4, 2))
+    planes = ((2, 0), [2, 0], (-1, -3), (np.int8(2), Index(0)), (2, False), np.array([2, 0]), range(2, -1, -2), bytes([2, 0]))
+    for axes in (*planes, *map(iter, planes)):
+        same(retrograde.rot90(x, 1, axes), np.rot90(x, 1, (2, 0)))
+    for axes in (*planes, *map(iter, planes)):
+        same(retrograde.orient(x, 6, axes=axes), upright(x, 6, (2, 0)))
+    for k in (1, True, np.int64(1), np.array(1), Index(5), -3, 2**70 + 1, 1 - 2**70):
+        same(retrograde.rot90(x, k), np.rot90(x))
+    for orientation in (1, True, np.uint8(1), Index(1), "identity", np.str_("identity")):
+        same(retrograde.orient(x, orientation), x)
+
+
 def test_a_batch_has_an_orientation_for_each_image():
     random = np.random.default_rng(1)
     for dtype in TYPES:
@@ -134,10 +190,16 @@ X = numbered((2, 3, 4))
     [
         (ValueError, "orient: orientation is 0, expected 1 to 8 or one of identity, fliplr, ", lambda f: f.orient(X, 0)),
         (ValueError, "orient: orientation is 'Rot90', expected 1 to 8 or ", lambda f: f.orient(X, "Rot90")),
+        (ValueError, "orient: orientation is '6', expected 1 to 8 or ", lambda f: f.orient(X, "6")),
+        (ValueError, "orient: orientation is '\\ud800', expected 1 to 8 or ", lambda f: f.orient(X, "\ud800")),
+        (TypeError, "orient: orientation is b'rot90' (bytes), expected an integer", lambda f: f.orient(X, b"rot90")),
         (TypeError, "orient: orientation is 6.0 (float), expected an integer", lambda f: f.orient(X, 6.0)),
         (ValueError, "orient: axes[1] is 3, out of range for a tensor of rank 3", lambda f: f.orient(X, 6, axes=(0, 3))),
         (ValueError, "orient: axes are both axis 1: they must be different", lambda f: f.orient(X, 6, axes=(1, -2))),
         (TypeError, "orient: axes is 1 (int), expected a pair of integers", lambda f: f.orient(X, 6, axes=1)),
+        (ValueError, "Reverse: output has shape [2, 3, 4], expected the input's shape [3, 2, 4]", lambda f: f.orient(X, 6, out=X.copy())),
+        (TypeError, "Reverse: out has dtype int8, expected the input's dtype uint8", lambda f: f.orient(X, 6, out=np.empty((3, 2, 4), "i1"))),
+        (TypeError, "Reverse: out is of type list", lambda f: f.orient(X, 6, out=[])),
         (ValueError, "orient: axes[1] is 1, out of range for a tensor of rank 1", lambda f: f.orient(X[0, 0], 6)),
         (TypeError, "orient() takes one of orientation= and orientations=, and neither is given", lambda f: f.orient(X)),
         (TypeError, "orient() takes one of orientation= and orientations=, and both are given", lambda f: f.orient(X, 6, orientations=[1, 2])),

@@ -23,7 +23,7 @@ from typing import overload as _overload
 
 from numpy import ndarray as _ndarray
 
-from . import _engine, _hints, _kinds, _names, _where
+from . import _engine, _hints, _kinds, _where
 from ._config import config
 from ._engine import __version__ as __version__
 from ._engine import get_num_threads, set_num_threads
@@ -667,7 +667,7 @@ def rot90(m: ArrayLike, k: SupportsIndex = 1, axes: Plane = (0, 1)) -> NDArray[A
 
 
 @_hinted
-def rot90(m, k=1, axes=_names.IMAGE, *more, **others):
+def rot90(m, k=1, axes=(0, 1), *more, **others):
     """Rotates by 90 degrees, as ``numpy.rot90`` does, into a new contiguous array, in one pass.
 
     Parameters
@@ -697,8 +697,10 @@ def rot90(m, k=1, axes=_names.IMAGE, *more, **others):
     """
     if more or others:
         raise _hints.wrong(rot90, others, more=more)
-    if type(m) is _ndarray and m.ndim > 1 and type(k) is int and axes is _names.IMAGE:
-        return _engine.flip(m, *_names.TURNED[k % 4])
+    if type(m) is _ndarray:
+        done = _engine.rot90(m, k, axes)
+        if done is not None:
+            return done
     return _named("rot90", m, k, axes)
 
 
@@ -772,6 +774,10 @@ def orient(x, orientation=None, *more, axes=None, orientations=None, batch_axis=
     """
     if more or others:
         raise _hints.wrong(orient, others, more=more)
+    if type(x) is _ndarray and orientations is None and batch_axis is None:
+        done = _engine.orient(x, orientation, axes, out)
+        if done is not None:
+            return done
     return _kinds.orient(x, orientation, axes, orientations, batch_axis, out)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._config import Hint
 from ._explain import Record
-from ._typing import Align, Axes, Duplicates, Lengths, Mask, Policy, Tail
+from ._typing import Align, Axes, Duplicates, Lengths, Mask, Orientation, Plane, Policy, Tail
 
 __all__ = [
     "reverse",
@@ -14,6 +14,7 @@ __all__ = [
     "reverse_subsequences",
     "reverse_segments",
     "flip",
+    "rot90",
     "Buffer",
     "Maker",
     "OnnxModel",
@@ -30,6 +31,7 @@ __all__ = [
     "kept_memory",
     "kept_memory_limit",
     "kept_steps",
+    "orient",
     "orient_each",
     "orientations",
     "oriented_shape",
@@ -168,6 +170,10 @@ def reverse(
     /,
 ) -> Any: ...
 def flip(x: Any, axes: Sequence[int], swapped: tuple[int, int] | None = None, /) -> Any: ...
+def rot90(m: np.ndarray[Any, Any], k: SupportsIndex, axes: Plane, /) -> Any | None: ...
+def orient(
+    x: np.ndarray[Any, Any], orientation: Orientation | None, axes: Plane | None, out: Any | None, /
+) -> Any | None: ...
 def reverse_sequence(
     x: Any,
     lengths: Lengths,

@@ -182,9 +182,3 @@ def _shown(value):
     """A value as an error shows it: abbreviated, with its type."""
     text = repr(value)
     return f"{text if len(text) <= 60 else text[:60] + '...'} ({type(value).__name__})"
-
-
-#: The default axes of :func:`rot90`, and what each number of turns is in this plane: to tell takes longer than to turn
-#: a small image.
-IMAGE = (0, 1)
-TURNED = [rot90(2, turns, IMAGE) for turns in range(4)]
