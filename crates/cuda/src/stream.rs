@@ -337,7 +337,7 @@ impl Stream {
         }
         let is_packed = matches!(plan.unit().grain, Grain::Packed { .. });
         if in_place && (is_packed || shape.looks_up) && choice.kernel != Kernel::None {
-            return self.from_a_copy(&call, choice);
+            return self.through_a_copy(&call, choice);
         }
         let Some(room) = ScratchLayout::of(&shape, at, choice, &limits) else {
             return self.launch(&jobs::job(&call, choice, &limits), early);
@@ -407,7 +407,7 @@ impl Stream {
 
     /// In place, but read from a copy: elements that share bytes cannot be swapped in parallel, and
     /// the kernels that look elements up swap none.
-    fn from_a_copy(&self, call: &Call<'_>, choice: Choice) -> Result<(), Error> {
+    fn through_a_copy(&self, call: &Call<'_>, choice: Choice) -> Result<(), Error> {
         let (plan, at) = (call.plan, call.at.dst);
         let per_byte = plan.unit().grain.per_byte();
         let (start, end) = (plan.dst().start / per_byte, plan.dst().end.div_ceil(per_byte));
