@@ -126,7 +126,7 @@ fn succeeded(status: Status) -> Result<(), Status> {
 
 /// The call with its mask where C has it: in lengths, of which those of what stays are 0, and in marked
 /// offsets. `None` if there are none to hold it.
-fn with_mask_in_lengths(case: &Case) -> Option<Cow<'_, Case>> {
+pub(crate) fn with_mask_in_lengths(case: &Case) -> Option<Cow<'_, Case>> {
     let operation = match &case.operation {
         Operation::LookUp { of, .. } => &**of,
         operation => operation,

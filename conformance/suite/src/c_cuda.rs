@@ -2,7 +2,7 @@
 //! on the device or on the host in turn.
 
 use crate::backend::{Backend, Outcome};
-use crate::c::with_call;
+use crate::c::{with_call, with_mask_in_lengths};
 use crate::case::{Case, CaseLengths};
 use retrograde_c::cuda::{
     RETROGRADE_DEVICE, RETROGRADE_HOST, retrograde_cuda_check, retrograde_run_cuda,
@@ -32,6 +32,9 @@ impl CCuda {
         output: &mut [u8],
     ) -> Result<Outcome, Error> {
         let device = self.device.as_ref().map_err(Clone::clone)?;
+        let Some(case) = with_mask_in_lengths(case) else {
+            return Ok(Outcome::Unsupported("a mask of whole axes".to_owned()));
+        };
         let stream: Stream = device.stream()?;
         let handle = stream.handle() as *mut c_void;
         let on_host = self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
@@ -45,7 +48,7 @@ impl CCuda {
         let source = input.map(|input| DeviceBuffer::from_host(device, input)).transpose()?;
         let memory = DeviceBuffer::from_host(device, output)?;
         let (dst, len) = (memory.address() as *mut c_void, memory.len());
-        let outcome = with_call(case, |call| {
+        let outcome = with_call(&case, |call| {
             // SAFETY: the call is valid, and the buffers live until the stream was synchronised by
             // the check.
             unsafe {
@@ -104,6 +107,14 @@ impl Backend for CCuda {
 
     fn is_thorough(&self) -> bool {
         false
+    }
+
+    fn has_masks(&self) -> bool {
+        true
+    }
+
+    fn has_tables(&self) -> bool {
+        true
     }
 
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {

@@ -638,7 +638,7 @@ retrograde_status retrograde_operator_set_marked(struct retrograde_operator *op,
 /**
  * A table that elements are looked up in while they are reversed: 256 entries for elements of one
  * byte, 16 for packed elements of 4 bits, 4 for those of 2 bits. Elements that are not reversed keep
- * their value. None at all removes it. Calls with a table run on the host.
+ * their value. None at all removes it.
  *
  * The caller guarantees:
  * `op` is null or valid, and no other thread uses it; `entries` is null or has `count` bytes.
@@ -774,8 +774,8 @@ retrograde_status retrograde_cuda_device_count(size_t *count);
  * Addresses are those of the device. Errors that the host can see are returned, and nothing is
  * launched. If a length on the device is invalid, the output is unchanged and
  * `retrograde_cuda_check` reports it. If input and output are the same tensor, it runs in place.
- * With lengths on the device, and except for packed elements in place, nothing is allocated, so
- * that a CUDA graph can capture the call; run one such call before.
+ * With lengths on the device, and except for packed elements and tables in place, nothing is
+ * allocated, so that a CUDA graph can capture the call; run one such call before.
  *
  * The caller guarantees:
  * `call` is null or valid; `stream` is a stream of the device's primary context; buffers have as

@@ -36,8 +36,8 @@ pub unsafe extern "C" fn retrograde_cuda_device_count(count: *mut usize) -> Stat
 /// Addresses are those of the device. Errors that the host can see are returned, and nothing is
 /// launched. If a length on the device is invalid, the output is unchanged and
 /// `retrograde_cuda_check` reports it. If input and output are the same tensor, it runs in place.
-/// With lengths on the device, and except for packed elements in place, nothing is allocated, so
-/// that a CUDA graph can capture the call; run one such call before.
+/// With lengths on the device, and except for packed elements and tables in place, nothing is
+/// allocated, so that a CUDA graph can capture the call; run one such call before.
 ///
 /// # Safety
 /// `call` is null or valid; `stream` is a stream of the device's primary context; buffers have as
@@ -256,7 +256,6 @@ mod device {
 mod device {
     use super::*;
     use crate::status::{RETROGRADE_CUDA_ERROR, RETROGRADE_NO_DEVICE};
-    use retrograde::ExecuteError;
     use retrograde_cuda::{Cuda, CudaLengths, DeviceMut, DeviceRef, Error, Stream};
     use std::sync::{Mutex, PoisonError};
 
@@ -300,9 +299,6 @@ mod device {
         output: (*mut u8, usize),
         how: How,
     ) -> Result<(), Failure> {
-        if call.program().looked_up_in().is_some() {
-            return Err(call.explain(ExecuteError::TableElsewhere { backend: "CUDA" }));
-        }
         let given = match (lengths.address.is_null(), lengths.place) {
             (true, _) if lengths.bytes == 0 && call.plan().lengths().is_none() => None,
             (_, RETROGRADE_DEVICE) => {
@@ -319,6 +315,10 @@ mod device {
         // SAFETY: as the caller promises.
         let stream = unsafe { borrowed(device, stream)? };
         let stream = if how.fresh { stream.clamping() } else { stream };
+        let stream = match call.program().looked_up_in() {
+            Some(table) => stream.looking_up(Some(table)),
+            None => stream,
+        };
         // SAFETY: as the caller promises.
         let dst = unsafe { DeviceMut::from_raw(output.0.addr() as u64, output.1) };
         let done = match input {

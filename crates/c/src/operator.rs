@@ -568,7 +568,7 @@ pub unsafe extern "C" fn retrograde_operator_set_marked(op: *mut Operator, marke
 
 /// A table that elements are looked up in while they are reversed: 256 entries for elements of one
 /// byte, 16 for packed elements of 4 bits, 4 for those of 2 bits. Elements that are not reversed keep
-/// their value. None at all removes it. Calls with a table run on the host.
+/// their value. None at all removes it.
 ///
 /// # Safety
 /// `op` is null or valid, and no other thread uses it; `entries` is null or has `count` bytes.

@@ -34,7 +34,9 @@ pub(crate) fn reverse(
     let start = Instant::now();
     let done = task.prepared(&src, &dst, |checked| {
         let mut host = Mapped { input, output, progress: Progress::of(checked.plan()) };
-        let run = |route: Route<'_>| route.run(cuda, checked.lengths(), &mut host);
+        let run = |route: Route<'_>| {
+            route.looking_up(task.table()).run(cuda, checked.lengths(), &mut host)
+        };
         match Route::of(checked.plan(), piece()).and_then(run) {
             Err(Error::Execute(error)) => Err(error),
             other => Ok(other),

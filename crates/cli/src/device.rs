@@ -73,18 +73,9 @@ impl Opened {
 
 /// Refuses what a device cannot do.
 pub(crate) fn check(device: Device, element: &ElementType, task: &Task) -> Result<()> {
-    let is_cuda = matches!(device, Device::Cuda(_));
-    let (what, otherwise) = if element.dtype() == DType::String {
-        ("strings", "")
-    } else if is_cuda && task.table().is_some() {
-        ("tables (--table, reverse-complement)", ", or use --device gpu")
-    } else if is_cuda && task.has_marks() {
-        ("offsets with --where", ", or use --device gpu")
-    } else {
-        return Ok(());
-    };
-    let (operator, kind) = (task.operator(), device.kind());
-    bail!(
-        "{operator}: {what} do not run on --device {kind}: omit --device to use the CPU{otherwise}"
-    );
+    if element.dtype() == DType::String {
+        let (operator, kind) = (task.operator(), device.kind());
+        bail!("{operator}: strings do not run on --device {kind}: omit --device to use the CPU");
+    }
+    Ok(())
 }

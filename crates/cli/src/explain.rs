@@ -10,7 +10,7 @@ use crate::task::Task;
 use anstyle::Style;
 use anyhow::{Result, bail};
 use retrograde::cpu::{self, Isa, Program};
-use retrograde::{Flow, Grain, Plan};
+use retrograde::{Flow, Grain, Plan, Table};
 use retrograde_cuda::{Cuda, Error, Limits, Route};
 use retrograde_io::FilesRead;
 use serde::Serialize;
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
         Device::Cpu => None,
         Device::Cuda(number) => {
             device::check(arguments.device, before.element_type(), &task)?;
-            Some(cuda_record(number, &plan)?)
+            Some(cuda_record(number, &plan, task.table())?)
         }
         Device::Gpu(_) => bail!("explain: --device gpu is not supported, expected cpu or cuda"),
     };
@@ -130,16 +130,15 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<()> {
 }
 
 /// Queries the device or, without one, uses the limits of a typical one.
-fn cuda_record(number: usize, plan: &Plan) -> Result<CudaRecord> {
+fn cuda_record(number: usize, plan: &Plan, table: Option<&Table>) -> Result<CudaRecord> {
     let (cuda, missing) = match Cuda::device(number) {
         Ok(cuda) => (Some(cuda), None),
         Err(error @ Error::NoDevice { .. }) => (None, Some(error.to_string())),
         Err(error) => return Err(error.into()),
     };
-    let route = Route::of(plan, cuda::piece())?;
+    let route = Route::of(plan, cuda::piece())?.looking_up(table);
     let limits = cuda.as_ref().map_or_else(Limits::default, Cuda::limits);
-    // All pieces have the same form, so the first one decides.
-    let kernel = retrograde_cuda::kernel(&route.first().unwrap_or_else(|| plan.clone()), &limits);
+    let kernel = route.kernel(&limits);
     let speed = cuda.as_ref().map(retrograde_cuda::bus_speed).transpose()?;
     let moved = (plan.bytes_moved() / 2) as f64;
     Ok(CudaRecord {

@@ -223,11 +223,6 @@ impl Task {
         }
     }
 
-    /// Whether offsets are marked, which CUDA does not know.
-    pub(crate) fn has_marks(&self) -> bool {
-        matches!(self.call, Call::Segments { .. }) && self.only.is_some()
-    }
-
     /// What headlines say about mask and table; empty without them.
     pub fn note(&self) -> String {
         let only = self.only.as_ref().map(Entries::note).unwrap_or_default();

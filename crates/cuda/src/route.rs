@@ -1,7 +1,11 @@
 //! Streams host tensors through a device: how a plan is split so that every piece needs one range
 //! of the input and writes one range of the output, and how much memory that takes.
 
+use crate::choose::choose;
 use crate::error::Error;
+use crate::kernel::Kernel;
+use crate::limits::Limits;
+use crate::shape::{Addresses, Shape};
 use retrograde::{Plan, Reach, Table};
 use std::ops::Range;
 
@@ -67,9 +71,11 @@ impl<'a> Route<'a> {
         self.pieces
     }
 
-    /// The first piece, if there is any.
-    pub fn first(&self) -> Option<Plan> {
-        (self.pieces > 0).then(|| self.iter().next()).flatten()
+    /// The kernel that moves a piece. All have the same form, so the first one decides.
+    pub fn kernel(&self, limits: &Limits) -> Kernel {
+        let piece = self.iter().next().unwrap_or_else(|| self.plan.clone());
+        let shape = Shape::looking_up(&piece, self.table.is_some());
+        choose(&piece, &shape, Addresses { src: 0, dst: 0 }, limits, false).kernel
     }
 
     /// Whether copies and kernels of different pieces overlap.
@@ -228,6 +234,7 @@ mod tests {
         let none = Layout::dense(DType::U8, &[0, 5]).unwrap();
         let plan = Reverse::all().plan(&none, &none).unwrap();
         let route = Route::of(&plan, 100).unwrap();
-        assert_eq!((route.pieces(), route.device_bytes(), route.first()), (0, 0, None));
+        let kernel = route.kernel(&Limits::default());
+        assert_eq!((route.pieces(), route.device_bytes(), kernel), (0, 0, Kernel::None));
     }
 }

@@ -194,10 +194,27 @@ pub(crate) fn run_checked<'py>(
     {
         return swap(array, asked, counts, output);
     }
-    if let Place::Cuda(device) = input.view().place {
-        return cuda::run(x, device, asked, input, counts, lengths, output, fresh);
+    run_there(x, asked, input, counts, lengths, output, fresh, None)
+}
+
+/// The same where the tensor is, of elements that are no references, and with a table.
+#[expect(clippy::too_many_arguments, reason = "a call, and what was converted of it")]
+fn run_there<'py>(
+    x: &Bound<'py, PyAny>,
+    asked: &Asked,
+    input: Operand<'py>,
+    counts: Option<Lengths>,
+    lengths: Option<&Bound<'py, PyAny>>,
+    output: Option<(&Bound<'py, PyAny>, Operand<'py>)>,
+    fresh: bool,
+    table: Option<&Table>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match input.view().place {
+        Place::Cuda(device) => {
+            cuda::run(x, device, asked, input, counts, lengths, output, fresh, table)
+        }
+        Place::Host => run_on_host(input, asked, counts, output, table, x.py()),
     }
-    run_on_host(input, asked, counts, output, None, x.py())
 }
 
 /// The output that a caller gave.
@@ -208,13 +225,13 @@ fn given<'a, 'py>(
     out.map(|out| Ok((out, Operand::output(asked.operator(), out)?))).transpose()
 }
 
-/// The same of tensors in host memory, and with a table.
+/// The same of tensors in host memory.
 fn run_on_host<'py>(
     mut input: Operand<'py>,
     asked: &Asked,
     mut counts: Option<Lengths>,
     output: Option<(&Bound<'py, PyAny>, Operand<'py>)>,
-    table: Option<Table>,
+    table: Option<&Table>,
     py: Python<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     // Convert.
@@ -238,15 +255,15 @@ fn run_on_host<'py>(
 }
 
 /// Moves elements between two tensors that were described just now, and are borrowed.
-struct Move<'py> {
+struct Move<'a, 'py> {
     py: Python<'py>,
     from: View,
     to: View,
     work: usize,
-    table: Option<Table>,
+    table: Option<&'a Table>,
 }
 
-impl Visitor for Move<'_> {
+impl Visitor for Move<'_, '_> {
     type Output = ();
 
     fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<()> {
@@ -259,7 +276,7 @@ impl Visitor for Move<'_> {
         let (source, mut target) = unsafe { (self.from.tensor(name)?, self.to.tensor_mut(name)?) };
         let mut go = || {
             let (from, to) = (source.layout(), target.layout());
-            let prepared = match &self.table {
+            let prepared = match self.table {
                 Some(table) => operator.table(table).prepare(from, to)?,
                 None => operator.prepare(from, to)?,
             };
@@ -337,21 +354,22 @@ impl Visitor for InPlace<'_, '_> {
 }
 
 /// One of the operators, with a table that elements are looked up in while they are reversed. Its arguments
-/// follow the output, without it.
+/// come last, without the output. `fresh`: the given output is uninitialised.
 #[pyfunction]
-#[pyo3(signature = (operator, x, table, out, /, *arguments))]
+#[pyo3(signature = (operator, x, table, out, fresh, /, *arguments))]
 pub(crate) fn look_up<'py>(
     operator: &str,
     x: &Bound<'py, PyAny>,
     table: &[u8],
     out: Option<&Bound<'py, PyAny>>,
+    fresh: bool,
     arguments: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let table = Table::new(table).map_err(raised)?;
     let (asked, lengths) = Asked::named(operator, arguments)?;
     let counts = asked.convert(lengths.as_ref())?;
     let (input, output) = (Operand::of(x)?, given(out, &asked)?);
-    run_on_host(input, &asked, counts, output, Some(table), x.py())
+    run_there(x, &asked, input, counts, lengths.as_ref(), output, fresh, Some(&table))
 }
 
 /// The complements of nucleic acids, as a table.

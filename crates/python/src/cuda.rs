@@ -9,7 +9,7 @@ use crate::operation::{Asked, Visitor};
 use crate::view::{Place, View};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use retrograde::{Reversal, TensorRef};
+use retrograde::{Reversal, Table, TensorRef};
 use retrograde_cuda::{
     Cuda, CudaLengths, DeviceBuffer, DeviceMut, DeviceRef, Error, Stream, device_count,
 };
@@ -29,6 +29,7 @@ pub(crate) fn run<'py>(
     lengths: Option<&Bound<'py, PyAny>>,
     out: Option<(&Bound<'py, PyAny>, Operand<'py>)>,
     fresh: bool,
+    table: Option<&Table>,
 ) -> PyResult<Bound<'py, PyAny>> {
     // Convert.
     let (py, name) = (x.py(), asked.operator());
@@ -59,7 +60,7 @@ pub(crate) fn run<'py>(
     // Run.
     let operation = asked.operation(counts.as_ref(), &from.shape)?;
     let on_device = place != Place::Host;
-    operation.visit_anywhere(Launch { py, ready: &ready, from, to, on_device })?;
+    operation.visit_anywhere(Launch { py, ready: &ready, from, to, on_device, table })?;
     Ok(out)
 }
 
@@ -76,7 +77,7 @@ pub(crate) fn flip<'py, 'r>(
     let ready = Call { x, device, lengths: None, out: &out, fresh: true }.ready()?;
     input.describe(py)?;
     let (from, to) = (&turn(input.view())?, &output.view());
-    Launch { py, ready: &ready, from, to, on_device: false }.visit(operator)?;
+    Launch { py, ready: &ready, from, to, on_device: false, table: None }.visit(operator)?;
     Ok(out)
 }
 
@@ -221,6 +222,8 @@ struct Launch<'a, 'py> {
     to: &'a View,
     /// Whether lengths are on the device.
     on_device: bool,
+    /// What elements are looked up in that are reversed.
+    table: Option<&'a Table>,
 }
 
 impl Visitor for Launch<'_, '_> {
@@ -234,7 +237,12 @@ impl Visitor for Launch<'_, '_> {
             unsafe { view.tensor(name) }
         };
         let (from, to) = (tensor(self.from)?, tensor(self.to)?);
-        let prepared = operator.prepare(from.layout(), to.layout()).map_err(raised)?;
+        let (src, dst) = (from.layout(), to.layout());
+        let prepared = match self.table {
+            Some(table) => operator.table(table).prepare(src, dst),
+            None => operator.prepare(src, dst),
+        };
+        let prepared = prepared.map_err(raised)?;
         let there = |tensor: &TensorRef<'_>| {
             let memory = tensor.memory();
             // SAFETY: the library that owns it frees it in the order of its stream, with which

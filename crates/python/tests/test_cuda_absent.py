@@ -41,6 +41,41 @@ def test_the_device_is_asked_before_the_data(kind):
         retrograde.reverse_sequence(np.zeros((3, 3)), x)
 
 
+class LettersElsewhere(Elsewhere):
+    """The same of letters."""
+
+    dtype, shape = np.dtype(np.uint8), (4,)
+
+    def __array_namespace__(self):
+        return np
+
+    def __array__(self, *arguments, **keywords):
+        raise AssertionError("copied to the CPU")
+
+
+@pytest.mark.parametrize("given", [{}, {"lengths": 3}, {"offsets": [0, 4], "where": [True]}], ids=str)
+def test_letters_stay_on_their_device(given):
+    with pytest.raises(RuntimeError, match="never lent"):
+        retrograde.reverse_complement(LettersElsewhere(), **given)
+
+
+class Scattered:
+    """Letters in several memories, which can only be gathered."""
+
+    def __array_namespace__(self):
+        return np
+
+    def __dlpack_device__(self):
+        raise BufferError("in several memories")
+
+    def __array__(self, *arguments, **keywords):
+        return np.frombuffer(b"GATTACA", np.uint8)
+
+
+def test_letters_in_several_memories_are_gathered():
+    assert retrograde.reverse_complement(Scattered()).tobytes() == b"TGTAATC"
+
+
 def test_blocking_can_be_set():
     try:
         retrograde.cuda.set_blocking(True)

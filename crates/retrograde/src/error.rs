@@ -696,18 +696,6 @@ pub enum ExecuteError {
         /// The type that the plan was made for.
         planned: DType,
     },
-    /// A mask of segments on a backend that does not know marked offsets.
-    #[error("segments with a mask (where) do not run on {backend}: reverse them on the CPU")]
-    MarkedElsewhere {
-        /// The backend.
-        backend: &'static str,
-    },
-    /// A table on a backend that does not know them.
-    #[error("tables do not run on {backend}: look elements up on the CPU, or after the reversal")]
-    TableElsewhere {
-        /// The backend.
-        backend: &'static str,
-    },
     /// A length is negative or, under the strict policy, longer than the axis.
     #[error("length number {ordinal} (in row-major order) is {value}, outside [0, {limit}]")]
     LengthOutOfRange {

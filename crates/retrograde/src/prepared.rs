@@ -125,18 +125,9 @@ impl<'a> Prepared<'a> {
         &self.program
     }
 
-    /// What elements are looked up in, if in anything. Only [`cpu::Program`] and [pieces](Checked::pieces)
-    /// do that: a backend that runs the plan alone [refuses](Self::check_no_table) such a call.
+    /// What elements are looked up in, if in anything. The plan alone does not know it.
     pub fn table(&self) -> Option<&Table> {
         self.program.looked_up_in()
-    }
-
-    /// Refuses a table, for a backend that does not know them.
-    pub fn check_no_table(&self, backend: &'static str) -> Result<(), ExecuteError> {
-        match self.table() {
-            Some(_) => Err(ExecuteError::TableElsewhere { backend }),
-            None => Ok(()),
-        }
     }
 
     /// The lengths, if the operator has any; with a mask, those that were made from both.

@@ -94,6 +94,12 @@ fn explain_knows_the_kernel_without_a_device() {
     let bound = "bound   unknown without a device: the tensor crosses the bus twice; the CPU's is ";
     assert!(lines[8].starts_with(bound), "{stdout}");
 
+    // What is looked up takes another kernel.
+    let arguments = ["explain", "--device=cuda", "reverse", "examples/image.npy", "--table=dna"];
+    let Outcome { code, stdout, stderr } = without_device(&repository(), &arguments);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.contains("\nkernel  packed, looked up: "), "{stdout}");
+
     // Fields that depend on the device are null; pieces are planned as with one.
     let folder = folder_with(&[("x.npy", array("<f4", &[64, 64], vec![0; 1 << 14]))]);
     let arguments = ["explain", "--device=cuda:3", "--json", "reverse", "x.npy", "--axes=1"];
@@ -136,6 +142,9 @@ fn cuda_writes_what_the_cpu_writes() {
         ("wide.npy", array("<i4", &[40, 16, 64], noise(40 * 16 * 64 * 4))),
         ("text.npy", array("|S5", &[1000, 3], noise(15_000))),
         ("c16.npy", array("<c16", &[50, 7, 11], noise(50 * 7 * 11 * 16))),
+        ("letters.npy", array("|u1", &[700, 150], noise(700 * 150))),
+        ("mask.npy", array("|b1", &[700], noise(700).map(|byte| byte % 2))),
+        ("nibbles.npy", array("|u1", &[16], (0..16).rev())),
         ("none.npy", array("<f8", &[0, 4], [])),
         ("scalar.npy", array("<f8", &[], noise(8))),
         (
@@ -178,6 +187,18 @@ fn cuda_writes_what_the_cpu_writes() {
         &["reverse-sequence", "wide.npy", many],
         &["reverse-sequence", "i2.npy", "--time-axis=1", "--batch-axis=0", "--policy=clamp", &rows],
         &["reverse-subsequences", "i2.npy", "--axis=1", "--lengths=lanes.npy"],
+        &["reverse-segments", "i2.npy", "--offsets=0,9,9,38", "--where=1,0,0"],
+        &["reverse-segments", "i2.npy", "--axis=1", "--offsets=0,4,12", "--where=0,1"],
+        &["reverse", "u1.npy", "--table=dna"],
+        &[
+            "reverse-segments",
+            "u1.npy",
+            "--offsets=0,5,70000,100000",
+            "--where=1,0,1",
+            "--table=rna",
+        ],
+        &["reverse-complement", "letters.npy", "--axis=1", "--where=mask.npy"],
+        &["reverse", "bits.raw", "--dtype=u4", "--shape=33,64", "--axes=1", "--table=nibbles.npy"],
     ];
     for case in cases {
         let cpu = [case, &["-o", "cpu.out"][..]].concat();

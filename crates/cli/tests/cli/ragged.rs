@@ -510,17 +510,7 @@ fn refused_masks_and_tables_are_one_line_and_write_nothing() {
             &["reverse-complement", "x.npy", "--offsets=0,4"],
             "ReverseSegments: offsets[1] is 4, outside [0, 3]",
         ),
-        // Devices and stores that have neither.
-        (
-            &["reverse", "x.npy", "--table=dna", "--device=cuda"],
-            "Reverse: tables (--table, reverse-complement) do not run on --device cuda: omit --device \
-             to use the CPU, or use --device gpu",
-        ),
-        (
-            &["reverse-segments", "x.npy", "--offsets=0,1", "--where=1", "--device=cuda"],
-            "ReverseSegments: offsets with --where do not run on --device cuda: omit --device to use \
-             the CPU, or use --device gpu",
-        ),
+        // Stores have neither.
         (
             &["reverse", "x.zarr", "--axes=1", "--where=1,0"],
             "x.zarr: --where is not for Zarr stores, HDF5 files or URLs: omit it, or give a file such as \
@@ -539,9 +529,6 @@ fn refused_masks_and_tables_are_one_line_and_write_nothing() {
     let before = content();
     for (words, message) in cases {
         for how in [&["-o", "out.npy"][..], &["--in-place"], &["--in-place=direct"]] {
-            if how[0] == "--in-place=direct" && words.contains(&"--device=cuda") {
-                continue; // Refused before.
-            }
             let all = [words, how].concat();
             let stderr = format!("error: {message}\n");
             let expected = Outcome { code: Some(1), stdout: String::new(), stderr };

@@ -488,7 +488,7 @@ def reverse_complement(
     Parameters
     ----------
     x : array of uint8 or S1, bytes, str, or an Arrow array of strings
-        The letters, one in each byte. Of an Arrow array, each string is a read.
+        The letters, one in each byte. Of an Arrow array, each string is a read. Arrays on a CUDA device stay there.
     axis : int
         The axis of the letters; negative values count from the end.
     lengths : array-like of int, optional
@@ -499,7 +499,8 @@ def reverse_complement(
         One for each lane, or for each read of ``offsets``: those that are false stay as they are, such as reads of the
         forward strand.
     strict : bool
-        Whether other bytes than letters are an error. They are only looked for in what is complemented.
+        Whether other bytes than letters are an error. They are only looked for in what is complemented, and on the
+        CPU: an array on a device is copied for that.
     rna : bool
         Whether A becomes U.
     out : array, optional

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _engine, _where
 from ._lengths import array_of
-from ._libraries import is_a
+from ._libraries import is_a, is_on_device
 
 #: The letters of nucleic acids, those of IUPAC included, in either case.
 LETTERS = np.zeros(256, bool)
@@ -16,19 +16,24 @@ LETTERS[np.frombuffer(b"ACGTURYSWKMBDHVNacgturyswkmbdhvn", np.uint8)] = True
 def reverse_complement(x, axis, lengths, offsets, where, strict, rna, out):
     if isinstance(x, (str, bytes, bytearray)):
         return _of_text(x, axis, lengths, offsets, where, strict, rna, out)
+    if is_a(out, "jax", "Array"):
+        raise TypeError("out is not supported: JAX arrays are immutable")
     name, x, *arguments = described(x, axis, lengths, offsets, where, strict)
-    if out is None and is_a(x, "torch", "Tensor"):
-        out = sys.modules["torch"].empty_like(x)
-    return _engine.look_up(name, x, _engine.complements(rna), out, *arguments)
+    library = _library(x)
+    fresh = out is None and library is not None
+    out = library.empty_like(x) if fresh else out
+    moved = _engine.look_up(name, x, _engine.complements(rna), out, fresh, *arguments)
+    is_new = out is None and not isinstance(x, np.ndarray)
+    return x.__array_namespace__().from_dlpack(moved) if is_new else moved
 
 
 def described(x, axis, lengths, offsets, where, strict):
     """The operator that moves the letters, the tensor, and the operator's other arguments."""
     if lengths is not None and offsets is not None:
         raise TypeError("reverse_complement: lengths and offsets are both given: omit one of them")
-    is_torch = is_a(x, "torch", "Tensor")
-    x = x if is_torch else np.asarray(x)
-    _check_type(x, is_torch)
+    is_there = hasattr(x, "__array_namespace__") and is_on_device(x)
+    x = x if is_there or _library(x) is not None else np.asarray(x)
+    _check_type(x)
     axis, size = _axis(axis, x.shape)
     if offsets is not None:
         name, counts = "reverse_segments", offsets if where is None else _where.offsets(offsets, where)
@@ -43,8 +48,22 @@ def described(x, axis, lengths, offsets, where, strict):
     else:
         name, arguments = "reverse", (axis, None, "set")
     if strict:
-        _check_letters(np.asarray(x).view(np.uint8), axis, offsets, None if offsets is not None else lengths, where)
+        offsets, lengths, where = (_on_host(given) for given in (offsets, lengths, where))
+        _check_letters(np.asarray(_on_host(x)).view(np.uint8), axis, offsets, lengths, where)
     return name, x, *arguments
+
+
+def _library(x):
+    """The library of ``x``, if that allocates outputs like it wherever it is."""
+    kinds = (("torch", "Tensor"), ("cupy", "ndarray"))
+    return next((sys.modules[module] for module, name in kinds if is_a(x, module, name)), None)
+
+
+def _on_host(x):
+    """A copy that NumPy can read of what is on a device, and others as they are."""
+    if is_a(x, "torch", "Tensor"):
+        return x.detach().cpu()
+    return x.get() if is_a(x, "cupy", "ndarray") else x
 
 
 def _of_text(x, axis, lengths, offsets, where, strict, rna, out):
@@ -55,11 +74,11 @@ def _of_text(x, axis, lengths, offsets, where, strict, rna, out):
     return moved.decode("ascii") if isinstance(x, str) else type(x)(moved)
 
 
-def _check_type(x, is_torch):
+def _check_type(x):
     kind = str(x.dtype).removeprefix("torch.")
     if kind in ("uint8", "int8", "|S1", "|V1"):
         return
-    if not is_torch and x.dtype.kind == "S":
+    if isinstance(x, np.ndarray) and x.dtype.kind == "S":
         raise TypeError(
             f"reverse_complement: x has type {kind}, strings of up to {x.dtype.itemsize} letters: pass"
             ' np.strings.str_len(x) as lengths and x.view("S1").reshape(*x.shape, -1)'

@@ -12,7 +12,7 @@ import numpy as np
 from . import _arrow, _axes, _complement, _engine, _lazy, _names, _torch_private, _where
 from ._hints import check_oriented, missing_offsets
 from ._lengths import array_of
-from ._libraries import is_a, is_arrow, lends_arrow
+from ._libraries import is_a, is_arrow, is_on_device, lends_arrow
 
 #: The most classes in each cache: libraries have a few, but programs may define any number.
 _MOST = 32
@@ -261,8 +261,7 @@ def is_readable(x):
         from . import _tensorflow
 
         return _tensorflow._is_eager(x)
-    # DLPack's numbers of devices whose memory the CPU can access.
-    return not hasattr(x, "__dlpack_device__") or x.__dlpack_device__()[0] in (1, 3, 11)
+    return not is_on_device(x)
 
 
 def check(x):

@@ -10,6 +10,16 @@ def is_a(x, module, name):
     return isinstance(kind, type) and isinstance(x, kind)
 
 
+def is_on_device(x):
+    """Whether ``x`` lends its elements in memory that the CPU cannot access."""
+    try:
+        # DLPack's numbers of devices whose memory it can access.
+        return hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] not in (1, 3, 11)
+    except BufferError:
+        # It has elements in several memories, and lends none.
+        return False
+
+
 def is_arrow(x):
     """Whether ``x`` is an array of Arrow and nothing else; a Series of pandas is one of NumPy too."""
     return is_pyarrow(x) or is_a(x, "polars", "Series") or is_a(x, "nanoarrow", "Array")

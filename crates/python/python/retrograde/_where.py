@@ -40,18 +40,16 @@ def whole(where, entries, size):
 def offsets(given, where):
     """Offsets that say which segments are reversed."""
     library, (given, where) = _alike("ReverseSegments", given, where)
-    if library is not sys.modules.get("torch"):
+    if library.__name__ not in ("torch", "cupy"):
+        # The others have no arrays of 64 bits that can be written.
         library, given, where = np, np.asarray(given), np.asarray(where)
     if given.ndim != 1 or not str(given.dtype).rpartition(".")[2].startswith(("int", "uint")):
         return given  # The engine raises the error.
     if tuple(where.shape) != (max(given.shape[0] - 1, 0),):
         raise _wrong_shape("ReverseSegments", where, (max(given.shape[0] - 1, 0),))
-    if library is np:
-        marked = given.astype(np.int64) * 2
-        marked[:-1] += where
-    else:
-        marked = given.to(library.int64) * 2
-        marked[:-1] += where.to(marked.device)
+    wide = given.to if library.__name__ == "torch" else given.astype
+    marked = wide(library.int64) * 2
+    marked[:-1] += where
     return _engine.Marked(marked)
 
 
@@ -163,10 +161,13 @@ def _alike(name, *values):
         *values, mask = values
         # An empty list has no type.
         values.append(np.asarray(mask) if mask else np.zeros(np.shape(mask), bool))
-    torch, jax, tensorflow = (sys.modules.get(module) for module in ("torch", "jax", "tensorflow"))
+    torch, cupy, jax, tensorflow = (sys.modules.get(module) for module in ("torch", "cupy", "jax", "tensorflow"))
     if any(is_a(value, "torch", "Tensor") for value in values):
         library, there = torch, next((v.device for v in values if isinstance(v, torch.Tensor) and not v.is_cpu), "cpu")
         values = [torch.as_tensor(v if isinstance(v, torch.Tensor) else array_of(v), device=there) for v in values]
+    elif any(is_a(value, "cupy", "ndarray") for value in values):
+        library = cupy
+        values = [v if isinstance(v, cupy.ndarray) else cupy.asarray(array_of(v)) for v in values]
     elif any(is_a(value, "jax", "Array") for value in values):
         library = jax.numpy
         values = [v if isinstance(v, jax.Array) else library.asarray(array_of(v)) for v in values]

@@ -170,6 +170,80 @@ def test_more_than_two_to_the_thirty_one():
         assert torch.equal(y[at, :at], rows[at, :at].flip(0)) and torch.equal(y[at, at:], rows[at, at:])
 
 
+def on_device(given):
+    return {name: value.cuda() if isinstance(value, torch.Tensor) else value for name, value in given.items()}
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.complex128], ids=str)
+def test_masks_of_segments(dtype):
+    given = {"offsets": torch.tensor([0, 3, 3, 40, 90]), "where": torch.tensor([True, False, False, True])}
+    for x in (made((97,), dtype), made((97, 5), dtype), made((5, 97), dtype).t()):
+        expected = retrograde.reverse_segments(x.cpu(), **given)
+        assert not same(expected, x)
+        for arguments in (given, on_device(given), {"offsets": [0, 3, 3, 40, 90], "where": [True, False, False, True]}):
+            y = retrograde.reverse_segments(x, **arguments)
+            assert y.is_cuda and same(y, expected)
+            itself = x.clone()
+            assert retrograde.reverse_segments(itself, **arguments, out=itself) is itself and same(itself, expected)
+    out = torch.zeros_like(x)
+    retrograde.reverse_segments(x, torch.tensor([0, 98], device="cuda"), where=[True], out=out)
+    with pytest.raises(ValueError, match=r"is 98, outside \[0, 97\]"):
+        retrograde.cuda.check(x)
+    assert not out.any()
+
+
+def reads():
+    """Reads and other bytes, in a batch and one behind the other, with arguments of reverse_complement."""
+    rng = np.random.default_rng(3)
+    rows = torch.from_numpy(rng.choice(np.frombuffer(b"ACGTNacgu-", np.uint8), (70, 150)))
+    lengths, where = torch.from_numpy(rng.integers(0, 151, 70)), torch.from_numpy(rng.integers(0, 2, 70) == 1)
+    flat, offsets = rows.reshape(-1), torch.cat([torch.zeros(1, dtype=torch.int64), lengths.cumsum(0)])
+    batch = [{}, {"axis": 0}, {"lengths": lengths}, {"where": where}, {"lengths": lengths, "where": where}]
+    packed = [{}, {"offsets": offsets}, {"offsets": offsets, "where": where}]
+    columns = {"axis": 0, "lengths": lengths}
+    return [(rows, given) for given in batch] + [(flat, given) for given in packed] + [(rows.t(), columns)]
+
+
+@pytest.mark.parametrize("rna", [False, True])
+def test_reverse_complements(rna):
+    for x, given in reads():
+        expected, there = retrograde.reverse_complement(x, **given, rna=rna), x.cuda()
+        for arguments in (given, on_device(given)):
+            y = retrograde.reverse_complement(there, **arguments, rna=rna)
+            assert y.is_cuda and same(y, expected) and same(there, x)
+            itself = there.clone()
+            assert retrograde.reverse_complement(itself, **arguments, rna=rna, out=itself) is itself
+            assert same(itself, expected)
+    letters = torch.tensor(list(b"ACG-AC"), dtype=torch.uint8, device="cuda")
+    offsets = torch.tensor([0, 3, 5], device="cuda")
+    with pytest.raises(ValueError, match=r"x\[3\] is '-' \(45\)"):
+        retrograde.reverse_complement(letters, strict=True)
+    y = retrograde.reverse_complement(letters, offsets=offsets, where=[True, False], strict=True)
+    assert bytes(y.tolist()) == b"CGT-AC"
+    with pytest.raises(TypeError, match="x has type float32"):
+        retrograde.reverse_complement(letters.float())
+
+
+def test_cupy_with_masks_and_tables():
+    cupy = pytest.importorskip("cupy")
+    for x, given in reads():
+        expected, there = retrograde.reverse_complement(x, **given).numpy(), cupy.asarray(x.numpy())
+        numpy = {name: value.numpy() if isinstance(value, torch.Tensor) else value for name, value in given.items()}
+        cupys = {name: cupy.asarray(value) if isinstance(value, np.ndarray) else value for name, value in numpy.items()}
+        for arguments in (numpy, cupys):
+            y = retrograde.reverse_complement(there, **arguments, strict=False)
+            assert isinstance(y, cupy.ndarray) and (y.get() == expected).all()
+        assert retrograde.reverse_complement(there, **cupys, out=there) is there and (there.get() == expected).all()
+    x, mask = cupy.arange(12).reshape(3, 4), cupy.asarray([True, False, True])
+    wanted = cupy.where(mask[:, None], x[:, ::-1], x)
+    assert (retrograde.flip(x, 1, where=mask) == wanted).all()
+    assert (retrograde.reverse_sequence(x, cupy.full(3, 4), batch_first=True, where=mask) == wanted).all()
+    y = retrograde.reverse_segments(x.reshape(-1), cupy.asarray([0, 4, 8, 12]), where=mask)
+    assert (y == wanted.reshape(-1)).all()
+    with pytest.raises(ValueError, match=r"x\[1\] is '-'"):
+        retrograde.reverse_complement(cupy.asarray(np.frombuffer(b"A-", np.uint8)), strict=True)
+
+
 def test_cupy():
     cupy = pytest.importorskip("cupy")
     x = cupy.asarray(naive.filled((5, 6), "f4").view("i4"))

@@ -145,6 +145,23 @@ def test_through_the_package():
 # Transformations
 
 
+def test_letters_are_complemented_there():
+    rng = np.random.default_rng(2)
+    reads = rng.choice(np.frombuffer(b"ACGTNacgu-", np.uint8), (40, 150))
+    lengths, where = rng.integers(0, 151, 40).astype(np.int32), rng.integers(0, 2, 40) == 1
+    flat, offsets = reads.reshape(-1), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    batch = [{}, {"lengths": lengths}, {"where": where}, {"lengths": lengths, "where": where}]
+    packed = [{"offsets": offsets}, {"offsets": offsets, "where": where}]
+    for x, given in [(reads, given) for given in batch] + [(flat, given) for given in packed]:
+        expected = retrograde.reverse_complement(x, **given)
+        for arguments in (given, {name: jnp.asarray(value) for name, value in given.items()}):
+            same(retrograde.reverse_complement(jnp.asarray(x), **arguments), expected)
+    with pytest.raises(ValueError, match=r"x\[0, \d+\] is '-'"):
+        retrograde.reverse_complement(jnp.asarray(reads), strict=True)
+    with pytest.raises(TypeError, match="out is not supported: JAX arrays are immutable"):
+        retrograde.reverse_complement(jnp.asarray(reads), out=jnp.asarray(reads))
+
+
 def test_gradients():
     x = jnp.arange(24.0).reshape(4, 3, 2)
     weights = jnp.sin(x)

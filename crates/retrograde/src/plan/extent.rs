@@ -2,7 +2,7 @@
 //!
 //! Every backend asks this before it runs, whatever its addresses mean.
 
-use super::{LengthsPlan, Meaning, Plan};
+use super::Plan;
 use crate::dtype::{DType, Grain};
 use crate::error::ExecuteError;
 use crate::layout::Reach;
@@ -29,15 +29,6 @@ impl Plan {
             (Some(plan), Some((_, len))) => {
                 check_buffer(plan.meaning.name(), plan.reach, Grain::Byte, len)
             }
-        }
-    }
-
-    /// Refuses marked offsets, for a backend that does not know them.
-    pub fn check_unmarked(&self, backend: &'static str) -> Result<(), ExecuteError> {
-        let marked = |lengths: &LengthsPlan| lengths.meaning == Meaning::MarkedOffsets;
-        match self.lengths.as_ref().is_some_and(marked) {
-            true => Err(ExecuteError::MarkedElsewhere { backend }),
-            false => Ok(()),
         }
     }
 
