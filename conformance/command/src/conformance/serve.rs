@@ -4,9 +4,8 @@
 use super::args::ServeOn;
 use anyhow::{Result, anyhow, bail};
 use retrograde::{
-    DType, Layout, LengthsOperator, Orient, Orientation, Plan, Prepared, Reversal, Reverse,
-    ReverseMode, ReverseSegments, ReverseSequence, ReverseSubsequences, Table, TensorRef,
-    WithLengths,
+    DType, Layout, LengthsOperator, Orient, Orientation, Prepared, Reversal, Reverse, ReverseMode,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Table, TensorRef, WithLengths,
 };
 use retrograde_cuda::{Cuda, DeviceBuffer};
 use retrograde_kit::protocol::{self, Outcome, PROTOCOL, answer};
@@ -34,12 +33,12 @@ pub(crate) fn serve(on: ServeOn) -> Result<()> {
             (Err(reason), _) => {
                 json!({ "missing": format!("{on} ({reason})"), "install": on.install() })
             }
-            (Ok(engine), Request::Hello) => json!({
+            (Ok(_), Request::Hello) => json!({
                 "protocol": PROTOCOL,
                 "runtime": on.runtime(),
                 "version": env!("CARGO_PKG_VERSION"),
                 "operators": OPERATORS,
-                "operands": engine.operands(),
+                "operands": EXTRAS,
             }),
             (Ok(engine), Request::Case(id, case)) => answer(id, &outcome(engine, case)),
         };
@@ -111,32 +110,20 @@ impl Engine {
         }
     }
 
-    /// The masks and tables that it takes: prepared calls bring them, and devices run plans.
-    fn operands(&self) -> &'static [&'static str] {
-        match self {
-            Engine::Cpu => &EXTRAS,
-            _ => &[],
-        }
-    }
-
-    /// The name of an operand that it does not take.
-    fn lacks(&self, extras: &Extras) -> Option<&'static str> {
-        extras.named().map(|(name, _)| name).find(|name| !self.operands().contains(name))
-    }
-
-    /// Runs a prepared call. Devices check the lengths themselves.
-    fn run(&self, prepared: &Prepared<'_>, input: &[u8], lengths: &[u8]) -> Result<Vec<u8>> {
-        let lengths = prepared.lengths().map(|of| (of.layout().dtype(), lengths));
+    /// Runs a prepared call. Devices check the lengths themselves; `given` are those that are not made
+    /// from a mask.
+    fn run(&self, prepared: &Prepared<'_>, input: &[u8], given: Option<&[u8]>) -> Result<Vec<u8>> {
         let mut out = vec![0; input.len()];
         let done = match self {
             Engine::Cpu => return Ok(prepared.run(input, &mut out[..]).map(|()| out)?),
-            Engine::Cuda(cuda) => on_cuda(cuda, prepared.plan(), input, lengths, &mut out),
+            Engine::Cuda(cuda) => on_cuda(cuda, prepared, input, given, &mut out),
             #[cfg(feature = "simulate")]
-            Engine::Simulated(simulator) => {
-                let lengths =
-                    lengths.map(|(dtype, bytes)| retrograde::LengthsMemory::new(dtype, bytes));
-                simulator.execute(prepared.plan(), input, lengths, &mut out)
-            }
+            Engine::Simulated(simulator) => simulator.looking_up(prepared.table()).execute(
+                prepared.plan(),
+                input,
+                prepared.lengths_memory(),
+                &mut out,
+            ),
         };
         match done {
             Ok(()) => Ok(out),
@@ -148,18 +135,18 @@ impl Engine {
 
 fn on_cuda(
     cuda: &Cuda,
-    plan: &Plan,
+    prepared: &Prepared<'_>,
     input: &[u8],
-    lengths: Option<(DType, &[u8])>,
+    given: Option<&[u8]>,
     out: &mut [u8],
 ) -> Result<(), retrograde_cuda::Error> {
     let stream = cuda.stream()?;
-    let dtype = lengths.map(|(dtype, _)| dtype);
-    let lengths = lengths.map(|(_, bytes)| DeviceBuffer::from_host(cuda, bytes)).transpose()?;
-    let lengths = dtype.zip(lengths.as_ref()).map(|(dtype, at)| (dtype, at.view()).into());
+    let dtype = prepared.lengths().map(|of| of.layout().dtype());
+    let there = dtype.and(given).map(|bytes| DeviceBuffer::from_host(cuda, bytes)).transpose()?;
+    let lengths = dtype.zip(there.as_ref()).map(|(dtype, at)| (dtype, at.view()).into());
     let input = DeviceBuffer::from_host(cuda, input)?;
     let mut output = DeviceBuffer::from_host(cuda, out)?;
-    stream.execute(plan, input.view(), lengths, output.view_mut())?;
+    stream.run(prepared, input.view(), lengths, output.view_mut())?;
     stream.check()?;
     output.read(0, out)
 }
@@ -169,11 +156,7 @@ fn outcome(engine: &Engine, request: &Value) -> Outcome {
         let call = Call::from_json(request)?;
         let input = Tensor::from_json(&request["input"])?;
         let argument = Tensor::from_json(&request[call.argument_name()])?;
-        let extras = Extras::from_json(request)?;
-        match engine.lacks(&extras) {
-            Some(name) => Err(format!("{name} is for the CPU")),
-            None => Ok((call, input, argument, extras)),
-        }
+        Ok((call, input, argument, Extras::from_json(request)?))
     };
     match read() {
         Err(reason) => Outcome::Unsupported(reason),
@@ -195,7 +178,8 @@ fn run(
 ) -> Result<Tensor> {
     let table = extras.table.as_ref().map(|table| Table::new(bytes(table))).transpose()?;
     let mask = extras.mask.as_ref().map(view).transpose()?;
-    let operands = Operands { engine, input, argument: bytes(argument), table };
+    let lengths = mask.is_none().then(|| bytes(argument));
+    let operands = Operands { engine, input, lengths, table };
     let values = argument.to_integers();
     let argument = view(argument)?;
     match *call {
@@ -254,8 +238,8 @@ fn view(tensor: &Tensor) -> Result<TensorRef<'_>> {
 struct Operands<'a> {
     engine: &'a Engine,
     input: &'a Tensor,
-    /// Lengths or offsets, if the operator has them.
-    argument: &'a [u8],
+    /// Lengths or offsets, if the operator has them, and no mask.
+    lengths: Option<&'a [u8]>,
     table: Option<Table>,
 }
 
@@ -301,7 +285,7 @@ impl Operands<'_> {
                 let (src, dst) =
                     (Layout::dense(dtype, &input.shape)?, Layout::dense(dtype, &shape)?);
                 let prepared = reversal.prepare(&src, &dst)?;
-                Data::Bytes(self.engine.run(&prepared, bytes, self.argument)?)
+                Data::Bytes(self.engine.run(&prepared, bytes, self.lengths)?)
             }
         };
         Ok(Tensor { data, shape, dtype: input.dtype })
@@ -324,9 +308,6 @@ mod tests {
     fn passes(engine: &Engine) {
         let mut failures = Vec::new();
         for case in retrograde_truth::cases::all(retrograde_truth::cases::SEED, false) {
-            if engine.lacks(&case.extras).is_some() {
-                continue;
-            }
             let request = case.request();
             let result = judge(&case, outcome(engine, &request));
             if result.verdict != Verdict::Pass {
