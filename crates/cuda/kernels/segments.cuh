@@ -118,7 +118,9 @@ __device__ __forceinline__ Extent first_extents(const Lengths& offsets, u64 low)
     return Extent(offsets, low + (thread < SOME_BOUNDS ? thread : SOME_BOUNDS - 1));
 }
 
-// The tile from step `first` to `last`, with its bounds, from the first extents on.
+// The tile from step `first` to `last`, with its bounds, from the first extents on. If there are too many
+// for shared memory and MAY_END, it ends at the last one that is there.
+template <bool MAY_END = false>
 __device__ __forceinline__ Tile tile_of(const Lengths& offsets, u64 low, Extent extent, u64 first, u64 last) {
     Tile tile = {first, last, low, 0, 0};
     const u64 segments = offsets.count - 1 - low;
@@ -144,6 +146,17 @@ __device__ __forceinline__ Tile tile_of(const Lengths& offsets, u64 low, Extent 
             tile.count = b.count < 1 ? 1 : b.count > begin + size ? begin + size : b.count;
             break;
         }
+    }
+    if constexpr (MAY_END) {
+        // Not if nothing but empty segments are there.
+        const i32 end = b.at[MOST_BOUNDS];
+        if (tile.count || end == 0) return tile;
+        tile.last = first + (u64)end, tile.count = MOST_BOUNDS;
+        if (threadIdx.x == 0) {
+            const Extent extent(offsets, low + (u64)(MOST_BOUNDS - 1));
+            b.last[0] = extent.here, b.last[1] = extent.next;
+        }
+        __syncthreads();
     }
     return tile;
 }
@@ -321,9 +334,10 @@ __device__ __forceinline__ void segments_rows(const Segments& p) {
     bool checked = false;
 #pragma unroll 1
     for (;;) {
-        const i64 last = begin + Held::TILE < stop ? begin + Held::TILE : stop;
+        const i64 most = begin + Held::TILE < stop ? begin + Held::TILE : stop;
+        const Tile tile = tile_of<true>(p.lengths, low, extent, (u64)(first / W), (u64)(most / W));
+        const i64 last = (i64)tile.last * W;
         const i32 end = (i32)(last - first);
-        const Tile tile = tile_of(p.lengths, low, extent, (u64)(first / W), (u64)(last / W));
         Held held(p, tile);
         if (tile.count) {
             if constexpr (SWAP) held.stage_swaps(in);
@@ -354,7 +368,7 @@ __device__ __forceinline__ void segments_rows(const Segments& p) {
                 held.put(out + first, 0, end);
             }
         } else {
-            // Very short segments, unit by unit.
+            // Nothing but empty segments at first, unit by unit.
 #pragma unroll 1
             for (i32 k = (i32)threadIdx.x; k < end / W; k += THREADS) {
                 T* here = (T*)(out + first) + k;

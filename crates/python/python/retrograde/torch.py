@@ -575,7 +575,7 @@ def _segments_where(x, offsets, axis, where, out):
     _check_output(x, out)
     if _is_recording() and (x.requires_grad or out.requires_grad):
         raise TypeError("reverse_segments: with where, out has no gradient: leave out= away, or use torch.no_grad()")
-    return _engine.reverse_segments(x, marked, axis, out, out is not x)
+    return _engine.reverse_segments(x, marked, axis, out)
 
 
 class _MarkedSegments(torch.autograd.Function):
