@@ -71,7 +71,7 @@ class Npp(image_peers.Peer):
 
     name = "npp"
     TYPES = {torch.uint8: "8u", torch.int16: "16u", torch.float32: "32f"}
-    AXES = {"upside down": 0, "mirror": 1, "both": 2}
+    AXES = {"upside down": 0, "mirror": 1, "both": 2, "rot180": 2}
 
     def __init__(self):
         folders = [os.environ.get("NPP", ""), *(f"{path}/nvidia/cu13/lib" for path in sys.path)]
