@@ -124,10 +124,10 @@ pub(crate) fn bytes_of(numbers: &[f32]) -> Vec<u8> {
 }
 
 /// Knuth's linear congruential generator: the same numbers in every run.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 32) * end) >> 32
     }

@@ -11,6 +11,8 @@ mod rten_peer;
 mod burn_peer;
 #[cfg(feature = "heavy")]
 mod candle_peer;
+#[cfg(feature = "reads")]
+mod reads;
 
 use cases::Job;
 use clap::Parser;
@@ -78,12 +80,14 @@ fn main() -> Result<(), Failure> {
             // Peers that use rayon run on its threads.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
             let sampled = pool.install(|| measure(&job, threads, &arguments))?;
-            let rows: Vec<_> = sampled.iter().map(|one| row(one, job.src.len())).collect();
-            let (name, bytes) = (job.case.name(), job.src.len());
-            println!(
-                "{}",
-                json!({ "name": name, "bytes": bytes, "threads": threads, "contestants": rows })
-            );
+            print(&job.case.name(), job.src.len(), threads, &sampled);
+        }
+    }
+    #[cfg(feature = "reads")]
+    for reads in reads::all(arguments.max_bytes) {
+        if reads.name.contains(&arguments.filter.to_lowercase()) {
+            let (bytes, sampled) = reads.measure(arguments.rounds)?;
+            print(reads.name, bytes, 1, &sampled);
         }
     }
     Ok(())
@@ -94,37 +98,52 @@ fn measure(job: &Job, threads: usize, arguments: &Arguments) -> Result<Vec<Sampl
     let src = &job.src[..];
     let dst = RefCell::new(vec![1u8; src.len()]);
     let call = job.call()?;
-    let mut contestants = vec![
-        contestant("memcpy", "memcpy", |n| {
-            // SAFETY: both vectors have that many bytes and do not overlap.
-            unsafe {
-                let dst = dst.borrow_mut().as_mut_ptr();
-                copy::reused(threads, src.as_ptr(), dst, src.len(), n);
-            }
-            Ok(())
-        }),
-        contestant("memcpy fresh", "memcpy fresh", |n| {
-            copy::fresh(threads, src, n);
-            Ok(())
-        }),
+    let mut contestants = copies(threads, src, &dst);
+    contestants.extend([
         contestant("retrograde", "memcpy", |n| {
             call.run(threads, src, &mut dst.borrow_mut(), Plans::Reused, n)
         }),
         contestant("retrograde fresh", "memcpy fresh", |n| call.fresh(threads, src, None, n)),
-    ];
-    let expected = expected(&call, src)?;
-    for Offer { name, against, mut work } in offers(job)? {
-        if work(Wanted::Bytes)?.as_ref() != Some(&expected) {
-            return Err(format!("{name} gives another result for {}", job.case.name()).into());
+    ]);
+    contestants.extend(checked(offers(job)?, &expected(&call, src)?, &job.case.name())?);
+    Ok(alternate(&mut contestants, arguments.rounds, Duration::from_millis(2)))
+}
+
+/// Copies into memory used before, which `dst` is, and into new memory.
+fn copies<'a>(threads: usize, src: &'a [u8], dst: &'a RefCell<Vec<u8>>) -> Vec<Contestant<'a>> {
+    let reused = move |n| {
+        // SAFETY: both vectors have that many bytes and do not overlap.
+        unsafe {
+            let dst = dst.borrow_mut().as_mut_ptr();
+            copy::reused(threads, src.as_ptr(), dst, src.len(), n);
         }
-        contestants.push(contestant(name, against, move |n| {
+        Ok(())
+    };
+    let fresh = move |n| {
+        copy::fresh(threads, src, n);
+        Ok(())
+    };
+    vec![contestant("memcpy", "memcpy", reused), contestant("memcpy fresh", "memcpy fresh", fresh)]
+}
+
+/// The offers as contestants, if each gives the expected result.
+fn checked<'a>(
+    offers: Vec<Offer<'a>>,
+    expected: &[u8],
+    case: &str,
+) -> Result<Vec<Contestant<'a>>, Failure> {
+    let check = |Offer { name, against, mut work }: Offer<'a>| {
+        if work(Wanted::Bytes)?.as_deref() != Some(expected) {
+            return Err(format!("{name} gives another result for {case}").into());
+        }
+        Ok(contestant(name, against, move |n| {
             for _ in 0..n {
                 work(Wanted::Nothing)?;
             }
             Ok(())
-        }));
-    }
-    Ok(alternate(&mut contestants, arguments.rounds, Duration::from_millis(2)))
+        }))
+    };
+    offers.into_iter().map(check).collect()
 }
 
 fn offers(job: &Job) -> Result<Vec<Offer<'_>>, Failure> {
@@ -152,6 +171,14 @@ fn contestant<'a>(
     // The same call has succeeded before; if it fails now, there is nothing to measure.
     let work = move |n| work(n).unwrap_or_else(|error| panic!("{name}: {error}"));
     Contestant { name, against, work: Box::new(work) }
+}
+
+fn print(name: &str, bytes: usize, threads: usize, sampled: &[Sampled]) {
+    let rows: Vec<_> = sampled.iter().map(|one| row(one, bytes)).collect();
+    println!(
+        "{}",
+        json!({ "name": name, "bytes": bytes, "threads": threads, "contestants": rows })
+    );
 }
 
 fn row(one: &Sampled, bytes: usize) -> serde_json::Value {
