@@ -3,6 +3,7 @@
 // are swapped. Copies in flight use no registers, so that there can be many of them.
 #pragma once
 #include "async.cuh"
+#include "table.cuh"
 #include "window.cuh"
 
 extern __shared__ uint4 staged[];
@@ -92,24 +93,25 @@ __device__ __forceinline__ u32 word_back(const Rows& p, i32 from, i32 bytes, i32
     return word;
 }
 
-// Units whose width divides a vector.
-template <int W>
+// Units whose width divides a vector. TABLE: bytes, of which those that are reversed are looked up.
+template <int W, bool TABLE = false>
 struct Vectors {
     static const bool AT_ONCE = W < 16;  // otherwise no vector spans two parts
 
     // Where byte `to` of the output is staged, if its part begins at `first`: at `start`, plus or
-    // minus `to`.
+    // minus `to`. Whether the part is looked up.
     struct Line {
         i32 start;
-        bool back;
+        bool back, looks_up;
 
-        __device__ __forceinline__ Line(i32 from, i32 bytes, bool back, i32 first)
-            : start(back ? from + bytes - 16 + first : from - first), back(back) {}
+        __device__ __forceinline__ Line(i32 from, i32 bytes, bool back, i32 first, bool looks_up = false)
+            : start(back ? from + bytes - 16 + first : from - first), back(back), looks_up(looks_up) {}
 
         __device__ __forceinline__ uint4 sixteen(i32 to) const {
             const i32 at = back ? start - to : start + to;
             const uint4* low = staged + ((u32)at >> 4);
-            return turned<W>(low[0], low[1], (u32)at & 15, back);
+            const uint4 v = turned<W>(low[0], low[1], (u32)at & 15, back);
+            return TABLE && looks_up ? looked_up(v) : v;
         }
     };
 
@@ -305,8 +307,10 @@ __device__ __forceinline__ void rows_staged(const Rows& p) {
     if constexpr (By::AT_ONCE) {
         typedef typename By::Line Line;
         const i32 middle_byte = (i32)(before * width), bytes = (i32)((before + behind) * width);
-        const Line a(from_before, middle_byte, c.before.back, 0);
-        const Line b(from_behind, bytes - middle_byte, c.behind.back, middle_byte);
+        // Of a row with a length, the prefix; of others, all if their step is reversed.
+        const bool moves = p.rows.prefix == NONE || at.step < length_at(p.lengths, at.lengths);
+        const Line a(from_before, middle_byte, c.before.back, 0, moves && !(p.by_length && p.dst_back));
+        const Line b(from_behind, bytes - middle_byte, c.behind.back, middle_byte, moves && !(p.by_length && !p.dst_back));
         By::put(out + first * width, a, b, middle_byte, bytes);
         return;
     }
@@ -366,6 +370,10 @@ __device__ __forceinline__ void rows_staged_swap(const Rows& p) {
     ROWS_BY(6, rows_staged_##NAME, rows_staged<__VA_ARGS__>)                                       \
     ROWS_BY(6, rows_staged_swap_##NAME, rows_staged_swap<__VA_ARGS__>)
 
+KERNEL_BY(128, 6) rows_staged_table_1(const __grid_constant__ Rows p, const __grid_constant__ Table table) {
+    keep(table);
+    rows_staged<Vectors<1, true>>(p);
+}
 STAGED(1, Vectors<1>) STAGED(2, Vectors<2>) STAGED(4, Vectors<4>) STAGED(8, Vectors<8>) STAGED(16, Vectors<16>)
 STAGED(3, Pixels<3>) STAGED(6, Pixels<6>) STAGED(12, Pixels<12>)
 STAGED(5, Groups<5>)

@@ -104,6 +104,14 @@ const TABLES: &[Row] = &[
         By::Unit,
         When::Rows(|f, r| !f.is_packed && f.shape.unit == 1 && segments_of_units(f, r)),
     ),
+    row(
+        Kernel::StagedRowTable,
+        Calls::Both,
+        By::Unit,
+        When::Rows(|f, r| {
+            !f.is_packed && f.shape.unit == 1 && f.shape.segments.is_none() && r.bytes >= 32
+        }),
+    ),
     row(Kernel::PackedTable, Calls::Both, By::One, When::Always),
 ];
 

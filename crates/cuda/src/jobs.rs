@@ -156,7 +156,7 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         | WordFlips => rows::rows(call, choice),
         RowSwaps => rows::row_swaps(call),
         BlockSwaps => rows::block_swaps(call)?,
-        StagedRows | StagedSwaps => staged::staged(call, choice),
+        StagedRows | StagedSwaps | StagedRowTable => staged::staged(call, choice),
         ShortRows => staged::short(call),
         BriefRows => staged::brief(call),
         Columns | ColumnsZero | ColumnsBytes | ClusterColumns | DirectColumns => {

@@ -120,6 +120,8 @@ kernels! {
         "packed elements in segments, or with tails that become zero";
     PackedTable = "packed, looked up", "packed_table" ONE, &[Table],
         "packed elements and bytes that are looked up in a table, 16 bytes at a time";
+    StagedRowTable = "staged rows, looked up", "rows_staged_table" &[1], &[Table],
+        "rows of bytes that are looked up in a table, by segments in shared memory";
     SegmentRowTable = "segment rows, looked up", "segments_rows_table" &[1], &[Table],
         "segments of bytes that are looked up in a table, by tiles in shared memory";
     SegmentRows = "segment rows", "segments_rows" UNITS, &[Barriers],

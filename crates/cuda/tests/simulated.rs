@@ -186,6 +186,8 @@ fn masks_and_tables_reach_every_kernel() {
     for (dtype, shape, axis, table) in [
         (DType::U8, &[40_001][..], 0, Some(Table::dna())),
         (DType::U8, &[3, 9_001], 1, Some(Table::dna())),
+        (DType::U8, &[70, 150], 1, Some(Table::dna())),
+        (DType::U8, &[9, 1_000], 0, Some(Table::dna())),
         (DType::U8, &[5_000, 7], 0, Some(Table::dna())),
         (DType::U4, &[9_001], 0, Some(Table::nibbles(&std::array::from_fn(|k| 15 - k as u8)))),
         (DType::U2, &[3, 5_003], 1, Some(Table::quarters(&[3, 2, 1, 0]))),
@@ -220,10 +222,13 @@ fn masks_and_tables_reach_every_kernel() {
         let given: Vec<u64> =
             (0..lanes.iter().product()).map(|_| dice.up_to(shape[axis])).collect();
         let given = TensorRef::from_slice(&given, &lanes).unwrap();
-        for tail in [Tail::Keep, Tail::Zero] {
-            let lanes = ReverseSubsequences::along(axis as i64).tail(tail).lengths(given.clone());
-            let prepared = lanes.table(&table).prepare(&layout, &layout).unwrap();
-            same(simulator, prepared.program(), prepared.lengths_memory(), [1, 5]);
+        for align in [Align::Start, Align::End] {
+            for tail in [Tail::Keep, Tail::Zero] {
+                let lanes = ReverseSubsequences::along(axis as i64).align(align).tail(tail);
+                let lanes = lanes.lengths(given.clone());
+                let prepared = lanes.table(&table).prepare(&layout, &layout).unwrap();
+                same(simulator, prepared.program(), prepared.lengths_memory(), [1, 5]);
+            }
         }
         let whole = Reverse::axes([axis as i64]);
         let prepared = whole.table(&table).prepare(&layout, &layout).unwrap();
