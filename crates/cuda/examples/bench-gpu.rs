@@ -4,17 +4,18 @@
 //! [--no-clusters] [--no-scratch] [--keep-from BYTES] [--movements] [--without]` prints a table.
 //! `bench/gpu/bench.py --native` starts it, times the same cases (`bench/cases.jsonl`) and other
 //! libraries from Python, and combines the results. `--movements` times segments, tails that become
-//! zero and lengths at the end of rows instead, which no other library has, and what few tensors
+//! zero, lengths at the end of rows and tables instead, which no other library has, and what few tensors
 //! have: kernels that no case of the list runs on. `--without` times all of these, each with the
 //! kernel of the table and, in turns, with the one that the table has without it.
 
 use cudarc::driver::{result, sys};
 use retrograde::{
-    Align, DType, Layout, LengthsOperator, Plan, Reverse, ReverseSegments, ReverseSequence, Tail,
+    Align, DType, Layout, LengthsOperator, Plan, Reversal, Reverse, ReverseSegments,
+    ReverseSequence, Table, Tail, TensorRef,
 };
 use retrograde_bench::call::Failure;
 use retrograde_bench::cases::{Case, Harness, lengths, noise};
-use retrograde_cuda::{Cuda, DeviceBuffer, Kernel, Limits, Stream, kernel, kernel_in_place};
+use retrograde_cuda::{Cuda, DeviceBuffer, Kernel, Limits, Route, Stream, kernel, kernel_in_place};
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -72,12 +73,14 @@ enum Movement {
 }
 
 /// A case that is not in the list.
+#[derive(Clone)]
 struct Other {
     name: String,
     dtype: DType,
     shape: Vec<usize>,
     movement: Movement,
     in_place: bool,
+    table: Option<Table>,
 }
 
 impl Other {
@@ -89,6 +92,15 @@ impl Other {
         };
         Ok(Layout::dense(self.dtype, &[self.shape[0], row])?.byte_len())
     }
+
+    /// The plan of a reversal between two tensors of this layout, for the table if there is one.
+    fn plan<'a>(&self, reversal: &impl Reversal<'a>, layout: &Layout) -> Result<Plan> {
+        let prepared = match &self.table {
+            Some(table) => reversal.table(table).prepare(layout, layout)?,
+            None => reversal.prepare(layout, layout)?,
+        };
+        Ok(prepared.plan().clone())
+    }
 }
 
 /// Segments of contiguous units and of rows, zero tails, and lengths at the end of rows.
@@ -97,7 +109,7 @@ fn movements() -> Vec<Other> {
     let of = |name: &str, dtype: DType, shape: &[usize], movement| {
         let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
         let name = format!("{name} {dtype} [{}]", sizes.join(","));
-        Other { name, dtype, shape: shape.to_vec(), movement, in_place: false }
+        Other { name, dtype, shape: shape.to_vec(), movement, in_place: false, table: None }
     };
     let words = 1 << 26;
     let mut all = Vec::new();
@@ -196,11 +208,26 @@ fn movements() -> Vec<Other> {
             all.push(of(&columns, dtype, shape, Movement::Columns(tail)));
         }
     }
+    // Reads, with and without their complements.
+    for (rows, bytes) in
+        [(1 << 24, 64), (7 << 20, 150), (1 << 20, 1000), (1 << 18, 4096), (1 << 16, 16384)]
+    {
+        let shape = [rows, bytes];
+        let lengths =
+            of("reads, rows with lengths", DType::U8, &shape, Rows(Align::Start, Tail::Keep));
+        let whole = of("reads, whole rows", DType::U8, &shape, Movement::Flip(&[1]));
+        let segments =
+            of(&format!("reads, segments of {bytes}"), DType::U8, &[1 << 30], Segments(bytes));
+        for plain in [lengths, whole, segments] {
+            let name = plain.name.replace("reads", "complements");
+            let complement = Other { name, table: Some(Table::dna()), ..plain.clone() };
+            all.extend([plain, complement]);
+        }
+    }
     let in_place = all.iter().map(|other| Other {
         name: format!("in place: {}", other.name),
-        shape: other.shape.clone(),
         in_place: true,
-        ..*other
+        ..other.clone()
     });
     let in_place: Vec<Other> = in_place.collect();
     all.extend(transposed);
@@ -234,6 +261,7 @@ struct Ready<'a> {
     /// The offset of both buffers in bytes.
     offset: u64,
     in_place: bool,
+    table: Option<Table>,
 }
 
 impl<'a> Ready<'a> {
@@ -241,18 +269,21 @@ impl<'a> Ready<'a> {
         let (plan, lengths) = case.plan()?;
         let lengths = lengths.map(|lengths| DeviceBuffer::from_host(cuda, &lengths)).transpose()?;
         let (bytes, offset) = (case.dense()?.byte_len(), case.offset_bytes());
-        Ok(Ready { plan, memory, lengths, bytes, offset, in_place: case.in_place })
+        let table = None;
+        Ok(Ready { plan, memory, lengths, bytes, offset, in_place: case.in_place, table })
     }
 
     fn other(cuda: &Cuda, memory: &'a Memory, case: &Other) -> Result<Self> {
         let dense = Layout::dense(case.dtype, &case.shape)?;
         let bytes = case.bytes()?;
         let ready = |plan, lengths| {
-            Ok(Ready { plan, memory, lengths, bytes, offset: 0, in_place: case.in_place })
+            let (in_place, table) = (case.in_place, case.table.clone());
+            Ok(Ready { plan, memory, lengths, bytes, offset: 0, in_place, table })
         };
         let (plan, given) = match case.movement {
             Movement::Flip(axes) => {
-                return ready(Reverse::axes(axes.iter().copied()).plan(&dense, &dense)?, None);
+                let flip = Reverse::axes(axes.iter().copied());
+                return ready(case.plan(&flip, &dense)?, None);
             }
             Movement::Transposed(axes) => {
                 let strides = [1, case.shape[0] as isize];
@@ -271,20 +302,26 @@ impl<'a> Ready<'a> {
             }
             Movement::Segments(steps) => {
                 let given = offsets(case.shape[0], steps);
-                let of = Layout::dense(DType::I64, &[given.len() / 8])?;
-                (ReverseSegments::along(0).plan(&dense, &of, &dense)?, given)
+                let bounds = TensorRef::dense(DType::I64, &given[..], &[given.len() / 8])?;
+                (case.plan(&ReverseSegments::along(0).offsets(bounds), &dense)?, given)
             }
             Movement::Rows(align, tail) => {
                 let given = lengths(case.shape[0], case.shape[1]);
-                let of = Layout::dense(DType::I64, &[case.shape[0]])?;
-                let operator = ReverseSequence::new().time_axis(1).batch_axis(0);
-                (operator.align(align).tail(tail).plan(&dense, &of, &dense)?, given)
+                let of = TensorRef::dense(DType::I64, &given[..], &[case.shape[0]])?;
+                let rows =
+                    ReverseSequence::new().time_axis(1).batch_axis(0).align(align).tail(tail);
+                (case.plan(&rows.lengths(of), &dense)?, given)
             }
         };
         ready(plan, Some(DeviceBuffer::from_host(cuda, &given)?))
     }
 
     fn kernel(&self, limits: &Limits) -> Kernel {
+        if let Some(table) = &self.table {
+            let route =
+                Route::of(&self.plan, usize::MAX).map(|route| route.looking_up(Some(table)));
+            return route.map_or(Kernel::None, |route| route.kernel(limits));
+        }
         match self.in_place {
             true => kernel_in_place(&self.plan, limits),
             false => kernel(&self.plan, limits),
@@ -448,6 +485,7 @@ fn main() -> Result<()> {
     let made_others = others.iter().map(|case| (&case.name, Ready::other(&cuda, &memory, case)));
     for (name, ready) in made.chain(made_others) {
         let ready = ready?;
+        let stream = stream.looking_up(ready.table.as_ref());
         for _ in 0..2 {
             ready.copy(&stream)?;
             ready.run(&stream)?;

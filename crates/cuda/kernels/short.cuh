@@ -1,9 +1,10 @@
 // Short rows, reversed as a whole or up to a length each, that are contiguous on both sides: a warp
-// stages several of them. Works in place too.
+// stages several of them. Works in place too. TABLE: bytes, of which those that are reversed are looked up.
 #pragma once
 #include "staged.cuh"
 
 // Rows consist of pieces: a reversed prefix and the rest, either of which may be empty.
+template <int W, bool TABLE>
 struct Pieces {
     const i32* ends;  // end of each row's reversed prefix
     i32 bytes;  // of a row
@@ -23,14 +24,12 @@ struct Pieces {
 
     // Sixteen bytes of output from `to` on, as if all of them belonged to this piece, of rows that
     // are staged from `from` on.
-    template <int W>
     __device__ __forceinline__ uint4 sixteen(i32 from, i32 to) const {
         if (zero && !back) return make_uint4(0, 0, 0, 0);
-        return staged_at<W>(from, to, from + to, back);
+        return staged_at(from, to, from + to, back);
     }
 
     // The bytes staged at `forward`, or the reversed ones that belong at `to`.
-    template <int W>
     __device__ __forceinline__ uint4 staged_at(i32 from, i32 to, i32 forward, bool turns) const {
         if constexpr (W % 3 == 0) {
             if (turns) {
@@ -43,7 +42,8 @@ struct Pieces {
         } else {
             const i32 at = turns ? from + 2 * begin + end - 16 - to : forward;
             const uint4* low = staged + ((u32)at >> 4);
-            return turned<W>(low[0], low[1], (u32)at & 15, turns);
+            const uint4 v = turned<W>(low[0], low[1], (u32)at & 15, turns);
+            return TABLE && turns ? looked_up(v) : v;
         }
     }
 
@@ -60,7 +60,7 @@ struct Pieces {
 
 __device__ __forceinline__ u32 header_of(u32 rows) { return (rows * SHORT_HEADER + 15) / 16 * 16; }
 
-template <int W>
+template <int W, bool TABLE = false>
 __device__ __forceinline__ void rows_short(const Rows& p) {
     const i32 bytes = (i32)p.row.len, most = (i32)p.stacked;
     const u64 first = thread_index() / 32 * (u64)most;
@@ -83,7 +83,7 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
     if (stopped(p.lengths)) return;
     u8* out = p.dst + start;
     const i32 shift = (i32)((u64)out & 15);
-    Pieces at;
+    Pieces<W, TABLE> at;
     at.ends = ends, at.bytes = bytes, at.zero = p.lengths.zero;
     // First the vectors in which pieces meet, each assembled in shared memory by the first piece
     // that ends there. All of them at once: otherwise the warp would diverge every time one of its
@@ -94,12 +94,12 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
         const i32 to = ((at.edge() + shift) & ~15) - shift, low = to < 0 ? 0 : to;
         if (at.head() > low || at.edge() == low || at.edge() >= all) continue;
         const i32 last = to + 16 < all ? to + 16 : all;
-        uint4 v = at.sixteen<W>(from, to);
+        uint4 v = at.sixteen(from, to);
         while (at.edge() < last) {
             const i32 filled = at.edge() - to;
             at.next();
             // Bytes of earlier pieces are kept.
-            v = joined(v, at.sixteen<W>(from, to), filled);
+            v = joined(v, at.sixteen(from, to), filled);
         }
         met[number] = v;
     }
@@ -110,13 +110,17 @@ __device__ __forceinline__ void rows_short(const Rows& p) {
         at.back = low - at.begin < at.end;
         const bool meet = at.edge() < last;
         const i32 forward = meet ? (i32)room + 16 * at.number() : from + to;
-        uint4 v = at.staged_at<W>(from, to, forward, at.back && !meet);
+        uint4 v = at.staged_at(from, to, forward, at.back && !meet);
         if (at.zero && !at.back && !meet) v = make_uint4(0, 0, 0, 0);
         if (to >= 0 && last == to + 16) store16(out + to, v);
         else store_some<W == 3 || W == 6 ? 1 : W == 12 ? 4 : W>(out + to, v, -to, last - to);
     }
 }
 
+KERNEL_BY(128, 6) rows_short_table_1(const __grid_constant__ Rows p, const __grid_constant__ Table table) {
+    keep(table);
+    rows_short<1, true>(p);
+}
 ROWS_BY(6, rows_short_1, rows_short<1>)
 ROWS_BY(6, rows_short_2, rows_short<2>)
 ROWS_BY(6, rows_short_4, rows_short<4>)

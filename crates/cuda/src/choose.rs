@@ -6,7 +6,7 @@
 //! tensors have 1 GiB, `bench-gpu --without`).
 
 use crate::constants::{FEW, MANY};
-use crate::facts::{ColumnFacts, Facts, MOST_DENSE, RowFacts, WIDE_UNIT, cut_from};
+use crate::facts::{ColumnFacts, Facts, MOST_DENSE, RowFacts, WIDE_UNIT, cut_from, short_to};
 use crate::kernel::Kernel;
 use crate::limits::Limits;
 use crate::shape::{Addresses, Shape};
@@ -95,7 +95,7 @@ const PACKED: &[Row] = &[
     ),
 ];
 
-/// Elements that are looked up in a table; in place, they are read from a copy. Not measured without
+/// Elements that are looked up in a table; in place, all but short rows are read from a copy. Not measured without
 /// each of these.
 const TABLES: &[Row] = &[
     row(
@@ -103,6 +103,15 @@ const TABLES: &[Row] = &[
         Calls::Both,
         By::Unit,
         When::Rows(|f, r| !f.is_packed && f.shape.unit == 1 && segments_of_units(f, r)),
+    ),
+    row(
+        Kernel::ShortRowTable,
+        Calls::Both,
+        By::Unit,
+        When::Rows(|f, r| {
+            let bytes = !f.is_packed && f.shape.unit == 1;
+            bytes && f.shape.segments.is_none() && r.stacked && r.alone && r.bytes < short_to(1)
+        }),
     ),
     row(
         Kernel::StagedRowTable,

@@ -295,7 +295,7 @@ impl ColumnFacts<'_> {
 }
 
 /// The row size in bytes up to which rows with lengths are staged several at a time.
-fn short_to(unit: u64) -> u64 {
+pub(crate) fn short_to(unit: u64) -> u64 {
     match unit {
         1 | 2 | 4 | 8 => 4096,
         _ => 10240,

@@ -157,7 +157,7 @@ pub(crate) fn job(call: &Call<'_>, choice: Choice, limits: &Limits) -> Option<Jo
         RowSwaps => rows::row_swaps(call),
         BlockSwaps => rows::block_swaps(call)?,
         StagedRows | StagedSwaps | StagedRowTable => staged::staged(call, choice),
-        ShortRows => staged::short(call),
+        ShortRows | ShortRowTable => staged::short(call),
         BriefRows => staged::brief(call),
         Columns | ColumnsZero | ColumnsBytes | ClusterColumns | DirectColumns => {
             columns::columns(call, choice, limits)?

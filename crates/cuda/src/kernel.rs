@@ -120,6 +120,8 @@ kernels! {
         "packed elements in segments, or with tails that become zero";
     PackedTable = "packed, looked up", "packed_table" ONE, &[Table],
         "packed elements and bytes that are looked up in a table, 16 bytes at a time";
+    ShortRowTable = "short rows, looked up", "rows_short_table" &[1], &[Table],
+        "contiguous rows of bytes that are looked up in a table, staged as a whole";
     StagedRowTable = "staged rows, looked up", "rows_staged_table" &[1], &[Table],
         "rows of bytes that are looked up in a table, by segments in shared memory";
     SegmentRowTable = "segment rows, looked up", "segments_rows_table" &[1], &[Table],
@@ -182,6 +184,11 @@ impl Kernel {
     /// Whether it looks elements up in a table, its second argument.
     pub(crate) fn looks_up(self) -> bool {
         self.needs(&[Table])
+    }
+
+    /// Whether it can look elements up in place, without a copy of them.
+    pub(crate) fn looks_up_in_place(self) -> bool {
+        self == Kernel::ShortRowTable
     }
 
     /// Whether its blocks form clusters, which not every image supports.

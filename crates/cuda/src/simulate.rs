@@ -192,7 +192,8 @@ impl Simulator {
         let copy;
         let mut at = at;
         let is_packed = matches!(plan.unit().grain, Grain::Packed { .. });
-        if in_place && (is_packed || shape.looks_up) {
+        let looks_up = shape.looks_up && !choice.kernel.looks_up_in_place();
+        if in_place && (is_packed || looks_up) {
             // These are read from a copy with the same alignment modulo 16.
             let per_byte = plan.unit().grain.per_byte();
             let (start, end) = (plan.dst().start / per_byte, plan.dst().end.div_ceil(per_byte));

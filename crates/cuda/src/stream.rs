@@ -336,7 +336,8 @@ impl Stream {
             call.lengths = call.lengths.copying_when_stopped(self.report);
         }
         let is_packed = matches!(plan.unit().grain, Grain::Packed { .. });
-        if in_place && (is_packed || shape.looks_up) && choice.kernel != Kernel::None {
+        let looks_up = shape.looks_up && !choice.kernel.looks_up_in_place();
+        if in_place && (is_packed || looks_up) && choice.kernel != Kernel::None {
             return self.through_a_copy(&call, choice);
         }
         let Some(room) = ScratchLayout::of(&shape, at, choice, &limits) else {

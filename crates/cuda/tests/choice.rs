@@ -321,7 +321,12 @@ fn every_kernel_of_the_table_runs_some_plan() {
     ];
     let mut left: BTreeSet<Kernel> = kernels().collect();
     let dna = Table::dna();
-    for plan in [flip(U8, &[64, 64], &[1]), flip(U8, &[64, 64], &[0]), along(U8, &[4096])] {
+    for plan in [
+        flip(U8, &[64, 64], &[1]),
+        flip(U8, &[64, 8192], &[1]),
+        flip(U8, &[64, 64], &[0]),
+        along(U8, &[4096]),
+    ] {
         let route = Route::of(&plan, usize::MAX).unwrap().looking_up(Some(&dna));
         left.remove(&route.kernel(&limits));
     }

@@ -187,6 +187,8 @@ fn masks_and_tables_reach_every_kernel() {
         (DType::U8, &[40_001][..], 0, Some(Table::dna())),
         (DType::U8, &[3, 9_001], 1, Some(Table::dna())),
         (DType::U8, &[70, 150], 1, Some(Table::dna())),
+        (DType::U8, &[300, 33], 1, Some(Table::dna())),
+        (DType::U8, &[3, 5_000], 1, Some(Table::dna())),
         (DType::U8, &[9, 1_000], 0, Some(Table::dna())),
         (DType::U8, &[5_000, 7], 0, Some(Table::dna())),
         (DType::U4, &[9_001], 0, Some(Table::nibbles(&std::array::from_fn(|k| 15 - k as u8)))),
