@@ -303,12 +303,14 @@ impl<'a> LengthReader<'a> {
                 self.fill_with(Isa::current(), first + stride * next as isize, stride, read);
             }
             if marked {
-                marks[0] = u64::from(moves);
-                for (at, bound) in (1..).zip(&mut *read) {
-                    if at % 64 == 0 {
-                        marks[at / 64] = 0;
-                    }
-                    marks[at / 64] |= (*bound as u64 & 1) << (at % 64);
+                let all = &mut bounds[..=group];
+                all[0] = 2 * all[0] + usize::from(moves);
+                for (word, some) in marks.iter_mut().zip(all.chunks(64)) {
+                    *word = (0..)
+                        .zip(some)
+                        .fold(0, |word, (at, &bound)| word | (bound as u64 & 1) << at);
+                }
+                for bound in all {
                     *bound = (*bound >> 1).min(limit);
                 }
                 moves = marks[group / 64] >> (group % 64) & 1 == 1;

@@ -1,6 +1,6 @@
-//! Segments: one axis cut by bounds, every piece reversed.
+//! Segments: one axis cut by bounds, every piece reversed, or those that are marked.
 
-use super::runs::{PREFETCHED, Reverser, copy_any, prefetch_ahead, runs_ahead};
+use super::runs::{PREFETCHED, Reverser, copy_any, copy_run, prefetch_ahead, runs_ahead};
 use super::stream::{CopyKernel, Stream, To};
 use crate::cpu::simd::{PartialVector, Simd, Vector};
 use std::ops::Range;
@@ -14,6 +14,8 @@ pub(in crate::cpu) struct Segments<'a> {
     pub(in crate::cpu) dst: *mut u8,
     /// Where segments start, and the end of the last one; ascending.
     pub(in crate::cpu) bounds: &'a [usize],
+    /// For each segment a bit that says whether it is reversed; all of them if there are none.
+    pub(in crate::cpu) marks: Option<&'a [u64]>,
     /// The steps of the output that are wanted.
     pub(in crate::cpu) steps: Range<usize>,
     /// From step to step along the axis: input, output.
@@ -26,12 +28,13 @@ pub(in crate::cpu) struct Segments<'a> {
     pub(in crate::cpu) prefetch: bool,
 }
 
-/// The wanted part of a segment: `len` steps from `to` on in the output, which come from the
-/// steps that end at `end` in the input, read backward.
+/// The wanted part of a segment: `len` steps from `to` on in the output. If it is reversed, they come from
+/// the steps that end at `end` in the input, read backward.
 struct Piece {
     end: usize,
     to: usize,
     len: usize,
+    reversed: bool,
 }
 
 impl Segments<'_> {
@@ -43,7 +46,14 @@ impl Segments<'_> {
         let to = start.clamp(self.steps.start, self.steps.end);
         let len = end.clamp(to, self.steps.end) - to;
         // One that is outside of the wanted steps is mirrored to some place outside of the axis.
-        Piece { end: if len == 0 { to } else { start + end - to }, to, len }
+        let end = if len == 0 { to } else { start + end - to };
+        Piece { end, to, len, reversed: self.reverses(index) }
+    }
+
+    /// Whether segment `index` is reversed.
+    #[inline(always)]
+    fn reverses(&self, index: usize) -> bool {
+        self.marks.is_none_or(|marks| is_marked(marks, index))
     }
 
     /// The segments that are wanted as a whole, with so many of the wanted steps before each, which are
@@ -81,6 +91,12 @@ impl Segments<'_> {
         }
         to
     }
+}
+
+/// Bit `index`.
+#[inline(always)]
+fn is_marked(marks: &[u64], index: usize) -> bool {
+    marks[index / 64] >> (index % 64) & 1 == 1
 }
 
 /// Runs all segments.
@@ -134,7 +150,7 @@ unsafe fn many_short<V: Simd>(
     reverser: &Reverser<V>,
     stream: &mut Stream,
 ) {
-    let Segments { src, dst, bounds, unit, .. } = *segments;
+    let Segments { src, dst, bounds, marks, unit, .. } = *segments;
     let count = segments.count();
     // How much of each segment is written at once follows from how long they are on average.
     let first = match (bounds[count] - bounds[0]) * unit / count.max(1) {
@@ -147,16 +163,20 @@ unsafe fn many_short<V: Simd>(
     let mut index = 0;
     while index < count {
         if inside.contains(&index) {
-            let many = Many { src, dst, bounds: &bounds[index..=inside.end], unit };
-            let order = reverser.order();
+            let many = Many { src, dst, bounds, marks: marks.unwrap_or_default(), unit };
+            let (range, order) = (index..inside.end, reverser.order());
             // SAFETY: kernel contract 1 to 3: `inside` leaves out segments that are nearer to an end than
             // what is written at once.
-            index += unsafe {
-                match first {
-                    32 => many.write::<V::Half, 32>(V::Half::order(unit)),
-                    64 => many.write::<V, 64>(order),
-                    128 => many.write::<V, 128>(order),
-                    _ => many.write::<V, 256>(order),
+            index = unsafe {
+                match (first, marks.is_some()) {
+                    (32, false) => many.write::<V::Half, 32, false>(range, V::Half::order(unit)),
+                    (64, false) => many.write::<V, 64, false>(range, order),
+                    (128, false) => many.write::<V, 128, false>(range, order),
+                    (_, false) => many.write::<V, 256, false>(range, order),
+                    (32, true) => many.write::<V::Half, 32, true>(range, V::Half::order(unit)),
+                    (64, true) => many.write::<V, 64, true>(range, order),
+                    (128, true) => many.write::<V, 128, true>(range, order),
+                    (_, true) => many.write::<V, 256, true>(range, order),
                 }
             };
         }
@@ -176,30 +196,45 @@ struct Many<'a> {
     /// The same in the output.
     dst: *mut u8,
     bounds: &'a [usize],
+    marks: &'a [u64],
     unit: usize,
 }
 
 impl Many<'_> {
-    /// Writes them up to one that is long: says how many. `FIRST` bytes of each are written whatever its
-    /// length is: lengths are hard to predict.
+    /// Writes segments of this range up to one that is long, and says which that is. `FIRST` bytes of each
+    /// are written whatever its length is, and if they are `MARKED` read both ways: lengths and marks are hard
+    /// to predict.
     ///
     /// # Safety
-    /// Kernel contract 1 to 3, with `FIRST` bytes, and at least a vector, before the first segment in the
-    /// input and behind the last one in the output. Bounds ascend.
+    /// Kernel contract 1 to 3, with `FIRST` bytes, and at least a vector, before the first segment and behind
+    /// the last one on both sides. Bounds ascend.
     #[inline(always)]
-    unsafe fn write<V: PartialVector, const FIRST: usize>(&self, order: V::Order) -> usize {
-        let (mut start, mut index) = (self.bounds[0] * self.unit, 1);
-        while index < self.bounds.len() {
-            let end = self.bounds[index] * self.unit;
+    unsafe fn write<V: PartialVector, const FIRST: usize, const MARKED: bool>(
+        &self,
+        range: Range<usize>,
+        order: V::Order,
+    ) -> usize {
+        let (mut start, mut index) = (self.bounds[range.start] * self.unit, range.start);
+        while index < range.end {
+            let end = self.bounds[index + 1] * self.unit;
             let bytes = end - start;
             // SAFETY: kernel contract 1 to 3. Vectors are loaded from the axis, all of which is in the
             // input, and stored where there is room for them.
             unsafe {
                 let (from, to) = (self.src.add(end), self.dst.add(start));
                 prefetch_ahead::<V>(from, to);
+                let mark = MARKED && is_marked(self.marks, index);
+                let mask = V::splat(u8::from(mark).wrapping_neg());
+                let write = |done: usize| {
+                    let mut vector = V::load(from.sub(done + V::BYTES)).reversed(order);
+                    if MARKED {
+                        vector = V::select(mask, vector, V::load(self.src.add(start + done)));
+                    }
+                    vector.store(to.add(done));
+                };
                 let mut done = 0;
                 while done < FIRST {
-                    V::load(from.sub(done + V::BYTES)).reversed(order).store(to.add(done));
+                    write(done);
                     done += V::BYTES;
                 }
                 if bytes > done {
@@ -207,14 +242,14 @@ impl Many<'_> {
                         break;
                     }
                     while done < bytes {
-                        V::load(from.sub(done + V::BYTES)).reversed(order).store(to.add(done));
+                        write(done);
                         done += V::BYTES;
                     }
                 }
             }
             (start, index) = (end, index + 1);
         }
-        index - 1
+        index
     }
 }
 
@@ -232,8 +267,12 @@ unsafe fn write<V: Simd, const DIVIDES: bool>(
     let (unit, bytes) = (segments.unit, piece.len * segments.unit);
     // SAFETY: kernel contract 1 to 3; the piece is inside the axis on both sides.
     unsafe {
-        let (end, dst) = (segments.src.add(piece.end * unit), segments.dst.add(piece.to * unit));
-        reverser.run::<DIVIDES>(end, dst, bytes, segments.to(stream, piece.to, bytes));
+        let dst = segments.dst.add(piece.to * unit);
+        let to = segments.to(stream, piece.to, bytes);
+        match piece.reversed {
+            true => reverser.run::<DIVIDES>(segments.src.add(piece.end * unit), dst, bytes, to),
+            false => copy_run(segments.src.add(piece.to * unit), dst, bytes, to),
+        }
     }
 }
 
@@ -247,7 +286,8 @@ unsafe fn of_units(segments: &Segments<'_>, stream: &mut Stream) {
         for step in 0..piece.len {
             // SAFETY: kernel contract 1 to 3; the piece is inside the axis on both sides.
             unsafe {
-                let src = segments.src.offset(src_step * (piece.end - 1 - step) as isize);
+                let from = if piece.reversed { piece.end - 1 - step } else { piece.to + step };
+                let src = segments.src.offset(src_step * from as isize);
                 let dst = segments.dst.offset(dst_step * (piece.to + step) as isize);
                 let to = segments.to(stream, piece.to + step, segments.unit);
                 copy_any(src, dst, segments.unit, to);

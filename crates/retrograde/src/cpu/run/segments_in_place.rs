@@ -100,6 +100,7 @@ unsafe fn group(
                     src: memory,
                     dst: stage.wrapping_sub(start * unit),
                     bounds: &bounds[first..=last],
+                    marks: None,
                     steps: chunk,
                     axis_steps: [unit as isize; 2],
                     unit,

@@ -477,7 +477,7 @@ unsafe fn segments(
     let along = if contiguous { Along::Rows } else { Along::Strided };
     let wanted = steps.start..steps.end;
     let Ok(()) = walk(&nest.lanes, nest.start, |[from, to, _]| {
-        let reverse = |bounds: &[usize], stream: bool| {
+        let reverse = |bounds: &[usize], marks: Option<&[u64]>| {
             // SAFETY: kernel contract 1 and 2 by `Call`'s invariants, since bounds are clamped to the
             // axis and ascend; 3 by the `Isa`.
             unsafe {
@@ -485,10 +485,11 @@ unsafe fn segments(
                     src: call.src.offset(from),
                     dst: call.dst.offset(to),
                     bounds,
+                    marks,
                     steps: wanted.clone(),
                     axis_steps: [cut.src, cut.dst],
                     unit: call.unit,
-                    stream,
+                    stream: call.stream,
                     prefetch: call.prefetch,
                 });
             }
@@ -498,30 +499,23 @@ unsafe fn segments(
             let [from, to] = [from + cut.src * first, to + cut.dst * first];
             // SAFETY: as above; these steps are inside the axis, and input and output do not overlap.
             unsafe {
-                if cut.src == unit && contiguous && steps.len() * call.unit <= SHORT {
-                    let bytes = steps.len() * call.unit;
-                    call.src.offset(from).copy_to_nonoverlapping(call.dst.offset(to), bytes);
-                } else {
-                    let row = Loop { len: steps.len(), steps: [cut.src, cut.dst] };
-                    loops(call, along, &[row], [from, to]);
-                }
+                let row = Loop { len: steps.len(), steps: [cut.src, cut.dst] };
+                loops(call, along, &[row], [from, to]);
             }
         };
         offsets.each_group(wanted.clone(), |bounds| match bounds {
-            Bounds::Segments(bounds) => reverse(bounds, call.stream),
+            Bounds::Segments(bounds) => reverse(bounds, None),
             Bounds::Rest(rest) => keep(rest),
             Bounds::Marked(bounds, marks) => {
-                // The kernel takes many short ones at a time: all are reversed, and those that stay are
-                // written again, while they are in a cache.
+                // The kernel takes many short ones at a time, and moves long ones that stay one by one.
                 let (first, last) = (bounds[0], bounds[bounds.len() - 1]);
-                let again = (last - first) * call.unit <= SHORT * (bounds.len() - 1);
-                if again {
-                    reverse(bounds, false);
+                if (last - first) * call.unit <= SHORT * (bounds.len() - 1) {
+                    return reverse(bounds, Some(marks));
                 }
                 visit_marked(bounds, marks, &wanted, &mut |bounds| match bounds {
                     Bounds::Rest(rest) => keep(rest),
-                    Bounds::Segments(bounds) if !again => reverse(bounds, call.stream),
-                    _ => {}
+                    Bounds::Segments(bounds) => reverse(bounds, None),
+                    Bounds::Marked(..) => {}
                 });
             }
         });
