@@ -10,7 +10,7 @@ pub(crate) use call::Call;
 pub(crate) use lengths::from_start;
 
 use crate::args::Operation;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use lengths::explain;
 use lookup::Lookup;
@@ -48,8 +48,10 @@ impl Task {
         task.prepared(input, &task.output(input)?, |_| Ok(()))?;
         match operation {
             Operation::ReverseComplement(arguments) if arguments.strict => {
-                let (movement, has) = (task.movement(), |at: usize| task.has(&[at]));
-                complement::check_letters(&movement, input, data, has, |at| task.length(at))?;
+                let stray = task.call(input, input, |prepared| prepared.stray(input, data))?;
+                if let Some(stray) = stray {
+                    bail!("reverse-complement: x{stray} (without --strict it keeps its value)");
+                }
             }
             _ => {}
         }

@@ -15,12 +15,13 @@ use crate::operand::{self, Operand, on_host};
 use crate::operation::{Asked, Visitor};
 use crate::threads;
 use crate::view::{Place, View};
-use numpy::PyUntypedArray;
+use numpy::ndarray::ArrayViewD;
 use numpy::npyffi::NPY_ORDER;
+use numpy::{PyReadonlyArrayDyn, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
-use retrograde::{Reversal, Reverse, Table};
+use retrograde::{DType, Layout, Reversal, Reverse, Table};
 
 /// `retrograde.reverse`, on an array or a tensor.
 #[pyfunction]
@@ -370,6 +371,41 @@ pub(crate) fn look_up<'py>(
     let counts = asked.convert(lengths.as_ref())?;
     let (input, output) = (Operand::of(x)?, given(out, &asked)?);
     run_there(x, &asked, input, counts, lengths.as_ref(), output, fresh, Some(&table))
+}
+
+/// Refuses the first byte that an operator would reverse and that is no letter of nucleic acids.
+#[pyfunction]
+#[pyo3(signature = (operator, x, /, *arguments))]
+pub(crate) fn check_letters(
+    operator: &str,
+    x: PyReadonlyArrayDyn<'_, u8>,
+    arguments: &Bound<'_, PyTuple>,
+) -> PyResult<()> {
+    let (asked, lengths) = Asked::named(operator, arguments)?;
+    let mut counts = asked.convert(lengths.as_ref())?;
+    // Nothing runs Python code from here on.
+    counts.as_mut().map_or(Ok(()), |counts| counts.describe(x.py()))?;
+    let letters = x.as_array();
+    asked.operation(counts.as_ref(), letters.shape())?.visit(Letters(letters))
+}
+
+struct Letters<'a>(ArrayViewD<'a, u8>);
+
+impl Visitor for Letters<'_> {
+    type Output = ();
+
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<()> {
+        let letters = self.0.as_standard_layout();
+        let argument = "letters that were made contiguous are a slice";
+        let bytes = letters.as_slice().expect(argument);
+        let layout = Layout::dense(DType::U8, letters.shape())
+            .map_err(|error| PyValueError::new_err(format!("reverse_complement: x: {error}")))?;
+        let call = operator.table(&Table::dna()).prepare(&layout, &layout).map_err(raised)?;
+        match call.stray(&layout, bytes).map_err(raised)? {
+            Some(stray) => Err(PyValueError::new_err(format!("reverse_complement: x{stray}"))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The complements of nucleic acids, as a table.

@@ -44,8 +44,8 @@ pub use retrograde_onnxruntime::{CreateEpFactories, ReleaseEpFactory, Retrograde
 mod _engine {
     #[pymodule_export]
     use crate::call::{
-        complements, empty_like, flip, look_up, reverse, reverse_segments, reverse_sequence,
-        reverse_subsequences,
+        check_letters, complements, empty_like, flip, look_up, reverse, reverse_segments,
+        reverse_sequence, reverse_subsequences,
     };
     #[pymodule_export]
     use crate::command::command;

@@ -219,3 +219,15 @@ def test_strict_looks_only_at_what_is_complemented():
     with pytest.raises(ValueError, match=r"x\[3\] is '-'"):
         retrograde.reverse_complement(rows.reshape(-1), offsets=[0, 3, 5], strict=True, where=[True, True])
     retrograde.reverse_complement(rows.reshape(-1), offsets=[0, 3, 5], strict=True, where=[True, False])
+    # Views, other types of letters, another axis, and padding as large as the letters.
+    columns = np.asfortranarray(rows).view("S1")
+    retrograde.reverse_complement(columns, lengths=[3, 2, 1], strict=True)
+    with pytest.raises(ValueError, match=r"x\[1, 2\]"):
+        retrograde.reverse_complement(columns[:, ::-1][:, ::-1], lengths=[3, 3, 1], strict=True)
+    with pytest.raises(ValueError, match=r"x\[1, 0\]"):
+        retrograde.reverse_complement(rows[1:, ::-1].view(np.int8), 0, lengths=[2, 0, 0, 0], strict=True)
+    padded = np.zeros((2, 1_000_000), np.uint8)
+    padded[:, :2] = ord("A")
+    retrograde.reverse_complement(padded, lengths=[2, 2], strict=True)
+    with pytest.raises(ValueError, match=r"x\[1, 2\] is '\\0' \(0\)"):
+        retrograde.reverse_complement(padded, lengths=[2, 3], strict=True)

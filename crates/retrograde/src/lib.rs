@@ -63,6 +63,7 @@ mod fresh;
 mod integers;
 mod layout;
 mod lengths;
+mod letters;
 mod mask;
 #[cfg(feature = "ndarray")]
 mod nd;
@@ -79,6 +80,7 @@ pub use element::LengthElement;
 pub use error::{Error, ExecuteError, LayoutError, Operator};
 pub use layout::{Layout, Reach};
 pub use lengths::{Align, LengthPolicy, Lengths, LengthsMemory, Tail};
+pub use letters::Stray;
 pub use mask::Mask;
 pub use op::{
     LengthsOperator, Orient, OrientEach, Reverse, ReverseBatch, ReverseMode, ReverseSegments,

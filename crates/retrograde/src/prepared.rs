@@ -130,6 +130,13 @@ impl<'a> Prepared<'a> {
         self.program.looked_up_in()
     }
 
+    /// The same with another table, if it has one, for elements of this type.
+    pub(crate) fn with_table(&self, table: Table, dtype: DType) -> Result<Self, Error> {
+        table.check(self.operator, dtype)?;
+        let table = self.table().map(|_| table);
+        Ok(Prepared { program: self.program.clone().table(table), ..self.clone() })
+    }
+
     /// The lengths, if the operator has any; with a mask, those that were made from both.
     pub fn lengths(&self) -> Option<TensorRef<'_>> {
         self.lengths.as_ref().and_then(Held::tensor)
@@ -251,7 +258,7 @@ fn in_words(layout: &Layout) -> String {
 }
 
 /// The index of the `ordinal`-th element in row-major order.
-fn unravel(mut ordinal: usize, shape: &[usize]) -> Vec<usize> {
+pub(crate) fn unravel(mut ordinal: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (at, &size) in index.iter_mut().zip(shape).rev() {
         *at = ordinal % size.max(1);

@@ -88,11 +88,6 @@ impl Call {
         }
     }
 
-    /// The same call with this table.
-    pub(crate) fn with_table(&self, table: Table) -> Call {
-        Call { table: Some(table), ..self.clone() }
-    }
-
     /// The plan, after all checks of a run: those of the lengths too.
     pub(crate) fn checked<T>(&self, work: impl FnOnce(&Prepared<'_>) -> T) -> Result<T, JsError> {
         let checked = self.with(|prepared| {

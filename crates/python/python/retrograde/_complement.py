@@ -5,13 +5,7 @@ import sys
 import numpy as np
 
 from . import _engine, _where
-from ._lengths import array_of
 from ._libraries import is_a, is_on_device
-
-#: The letters of nucleic acids, those of IUPAC included, in either case.
-LETTERS = np.zeros(256, bool)
-LETTERS[np.frombuffer(b"ACGTURYSWKMBDHVNacgturyswkmbdhvn", np.uint8)] = True
-
 
 def reverse_complement(x, axis, lengths, offsets, where, strict, rna, out):
     if isinstance(x, (str, bytes, bytearray)):
@@ -35,6 +29,10 @@ def described(x, axis, lengths, offsets, where, strict):
     x = x if is_there or _library(x) is not None else np.asarray(x)
     _check_type(x)
     axis, size = _axis(axis, x.shape)
+    if strict:
+        there, *given = (_on_host(value) for value in (x, lengths, offsets, where))
+        name, letters, *rest = described(np.asarray(there), axis, *given, False)
+        _engine.check_letters(name, letters.view(np.uint8), *rest)
     if offsets is not None:
         name, counts = "reverse_segments", offsets if where is None else _where.offsets(offsets, where)
         arguments = (counts, axis)
@@ -47,9 +45,6 @@ def described(x, axis, lengths, offsets, where, strict):
         arguments = (lengths, axis, "strict", "start", "keep")
     else:
         name, arguments = "reverse", (axis, None, "set")
-    if strict:
-        offsets, lengths, where = (_on_host(given) for given in (offsets, lengths, where))
-        _check_letters(np.asarray(_on_host(x)).view(np.uint8), axis, offsets, lengths, where)
     return name, x, *arguments
 
 
@@ -94,25 +89,3 @@ def _axis(axis, shape):
     if not -rank <= axis < rank:
         raise ValueError(f"reverse_complement: axis is {axis}, outside [{-rank}, {rank - 1}] for a tensor of rank {rank}")
     return axis % rank, shape[axis]
-
-
-def _check_letters(x, axis, offsets, lengths, where):
-    """Raises an error for the first byte among those that are complemented that is no letter."""
-    strays = np.argwhere(~LETTERS[x])
-    for index in strays:
-        at = int(index[axis])
-        if offsets is not None:
-            cuts = array_of(offsets)
-            segment = int(np.searchsorted(cuts, at, "right")) - 1
-            inside = 0 <= segment < len(cuts) - 1 and (where is None or bool(np.asarray(where)[segment]))
-        elif lengths is not None:
-            counts = np.asarray(lengths).reshape([size for a, size in enumerate(x.shape) if a != axis])
-            inside = at < counts[tuple(np.delete(index, axis))]
-        else:
-            inside = True
-        if inside:
-            byte = int(x[tuple(index)])
-            raise ValueError(
-                f"reverse_complement: x{[int(i) for i in index]} is {chr(byte)!r} ({byte}), expected one of"
-                " ACGTURYSWKMBDHVN, in either case"
-            )
