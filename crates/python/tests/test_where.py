@@ -210,6 +210,17 @@ def test_strings_of_arrow():
         retrograde.reverse_complement(pa.array(["é"]))
 
 
+def test_other_libraries_get_the_complement_in_arrays_of_their_own(tensor):
+    rows = np.frombuffer(b"ACGTGATTACA-", np.uint8).reshape(3, 4)
+    x = tensor(rows)
+    if hasattr(x, "dask"):
+        with pytest.raises(TypeError, match="x is a dask.array.Array, which is not in memory"):
+            retrograde.reverse_complement(x)
+        return
+    got = retrograde.reverse_complement(x, lengths=tensor(np.array([4, 4, 3])), strict=True)
+    assert isinstance(got, type(x)) and np.asarray(got).tobytes() == b"ACGTAATCTGT-"
+
+
 def test_strict_looks_only_at_what_is_complemented():
     rows = np.frombuffer(b"ACG-AC-GA---", np.uint8).reshape(3, 4)
     retrograde.reverse_complement(rows, lengths=[3, 2, 1], strict=True)

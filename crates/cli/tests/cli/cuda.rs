@@ -98,7 +98,7 @@ fn explain_knows_the_kernel_without_a_device() {
     let arguments = ["explain", "--device=cuda", "reverse", "examples/image.npy", "--table=dna"];
     let Outcome { code, stdout, stderr } = without_device(&repository(), &arguments);
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
-    assert!(stdout.contains("\nkernel  staged rows, looked up: "), "{stdout}");
+    assert!(stdout.contains("\nkernel  short rows, looked up: "), "{stdout}");
 
     // Fields that depend on the device are null; pieces are planned as with one.
     let folder = folder_with(&[("x.npy", array("<f4", &[64, 64], vec![0; 1 << 14]))]);

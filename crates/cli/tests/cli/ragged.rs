@@ -287,7 +287,7 @@ fn strict_looks_only_at_what_is_complemented() {
     fs::write(folder.path().join("columns.npy"), raw(header, &columns)).unwrap();
     let cases: &[(&[&str], Option<&str>)] = &[
         (&[], Some("x[0, 4] is '-' (45)")),
-        (&["--axis=0"], Some("x[1, 1] is '.' (46)")),
+        (&["--axis=0"], Some("x[0, 4] is '-' (45)")),
         (&["--lengths=4,1"], None),
         (&["--lengths=4,2"], Some("x[1, 1] is '.' (46)")),
         (&["--lengths=9,1", "--where=0,1"], None),

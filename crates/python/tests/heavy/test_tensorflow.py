@@ -295,6 +295,12 @@ def test_padding(align, tail):
         assert got.numpy().tolist() == [[b"b", b"a", b"c"] if align == "start" else [b"a", b"c", b"b"]]
 
 
+def test_reverse_complements():
+    reads = tf.constant(np.frombuffer(b"ACGTGATTACA-", np.uint8).reshape(3, 4))
+    y = retrograde.reverse_complement(reads, lengths=tf.constant([4, 4, 3]), strict=True)
+    assert isinstance(y, tf.Tensor) and y.numpy().tobytes() == b"ACGTAATCTGT-"
+
+
 def test_segments_agree_with_ragged_tensors():
     rng = np.random.default_rng(8)
     for _ in range(20):
