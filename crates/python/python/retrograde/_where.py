@@ -47,8 +47,11 @@ def offsets(given, where):
         return given  # The engine raises the error.
     if tuple(where.shape) != (max(given.shape[0] - 1, 0),):
         raise _wrong_shape("ReverseSegments", where, (max(given.shape[0] - 1, 0),))
-    wide = given.to if library.__name__ == "torch" else given.astype
-    marked = wide(library.int64) * 2
+    wide = (given.to if library.__name__ == "torch" else given.astype)(library.int64)
+    if library is np and wide.size and not (0 <= wide.min() and wide.max() < 1 << 62):
+        return given  # The engine raises the error.
+    # On a device, twice what is no offset of any axis stays none.
+    marked = wide.clip(-(1 << 62), (1 << 62) - 1) * 2
     marked[:-1] += where
     return _engine.Marked(marked)
 
@@ -157,10 +160,14 @@ def _other(batch, x):
 
 def _alike(name, *values):
     """The library of these values, and they as its tensors. The last one is the mask."""
-    if isinstance(values[-1], list | tuple):
-        *values, mask = values
+    *given, mask = values
+    if isinstance(mask, list | tuple):
         # An empty list has no type.
-        values.append(np.asarray(mask) if mask else np.zeros(np.shape(mask), bool))
+        mask = np.asarray(mask) if mask else np.zeros(np.shape(mask), bool)
+    if given and is_a(mask, "jax", "Array") and not is_a(given[0], "jax", "Array"):
+        # JAX would cut integers of 64 bits.
+        mask = mask if isinstance(mask, sys.modules["jax"].core.Tracer) else np.asarray(mask)
+    values = [*given, mask]
     torch, cupy, jax, tensorflow = (sys.modules.get(module) for module in ("torch", "cupy", "jax", "tensorflow"))
     if any(is_a(value, "torch", "Tensor") for value in values):
         library, there = torch, next((v.device for v in values if isinstance(v, torch.Tensor) and not v.is_cpu), "cpu")
