@@ -401,7 +401,8 @@ impl Visitor for Letters<'_> {
         let layout = Layout::dense(DType::U8, letters.shape())
             .map_err(|error| PyValueError::new_err(format!("reverse_complement: x: {error}")))?;
         let call = operator.table(&Table::dna()).prepare(&layout, &layout).map_err(raised)?;
-        match call.stray(&layout, bytes).map_err(raised)? {
+        let look = || call.stray(&layout, bytes);
+        match threads::run(bytes.len(), look).map_err(raised)? {
             Some(stray) => Err(PyValueError::new_err(format!("reverse_complement: x{stray}"))),
             None => Ok(()),
         }
