@@ -50,11 +50,12 @@ impl Prepared<'_> {
         TensorRef::new(layout.clone(), bytes)?;
         let is_stray = |byte: &u8| !LETTERS.as_bytes().contains(&byte.to_ascii_uppercase());
         let are_strays: [bool; 256] = std::array::from_fn(|byte| is_stray(&(byte as u8)));
-        let mut strays: Vec<u8> =
-            bytes.iter().map(|&byte| u8::from(are_strays[usize::from(byte)])).collect();
-        if !strays.contains(&1) {
+        let is_stray = |byte: &u8| are_strays[usize::from(*byte)];
+        // Most files have none, and may be larger than memory.
+        if !bytes.iter().any(is_stray) {
             return Ok(None);
         }
+        let mut strays: Vec<u8> = bytes.iter().map(|byte| u8::from(is_stray(byte))).collect();
         // The program knows what is reversed: it counts strays there. After two runs each is where it was.
         let counting = Table::bytes(&std::array::from_fn(|count| match count {
             1 => 2,
@@ -93,6 +94,7 @@ mod tests {
             assert_eq!(is_letter, entry != byte || b"SWNswn".contains(&byte), "{byte}");
         }
     }
+
     #[test]
     fn a_layout_beyond_the_bytes_is_refused() {
         let dense = Layout::dense(DType::U8, &[4]).unwrap();
