@@ -41,15 +41,19 @@ def checked(name, x, table):
     if bits is None:
         expected = "elements of one byte (uint8, int8, S1), 4 bits (uint4, int4) or 2 bits (uint2, int2)"
         raise TypeError(f"{operator}: x has type {kind}, expected {expected} for a table: view it as such")
-    entries = np.frombuffer(table, np.uint8) if isinstance(table, bytes | bytearray) else array_of(table)
-    if entries.dtype != np.uint8:
-        raise TypeError(f"{operator}: table has type {entries.dtype}, expected bytes or an array of uint8")
-    if entries.shape != (1 << bits,):
-        raise ValueError(f"{operator}: table has shape {list(entries.shape)}, expected [{1 << bits}] for elements of type {kind}")
-    wrong = np.flatnonzero(entries >> (bits - 1) >> 1)
-    if wrong.size:
-        raise ValueError(f"{operator}: table[{wrong[0]}] is {entries[wrong[0]]}, outside [0, {(1 << bits) - 1}]")
-    return tensor, entries.tobytes()
+    entries, shape = table, [len(table)] if isinstance(table, bytes | bytearray) else None
+    if shape is None:
+        entries = array_of(table)
+        shape = list(entries.shape)
+        if entries.dtype != np.uint8:
+            raise TypeError(f"{operator}: table has type {entries.dtype}, expected bytes or an array of uint8")
+    if shape != [1 << bits]:
+        raise ValueError(f"{operator}: table has shape {shape}, expected [{1 << bits}] for elements of type {kind}")
+    entries = bytes(entries)
+    for at, entry in enumerate(entries if bits < 8 else ()):
+        if entry >> bits:
+            raise ValueError(f"{operator}: table[{at}] is {entry}, outside [0, {(1 << bits) - 1}]")
+    return tensor, entries
 
 
 def spread(tensor, table):
