@@ -56,6 +56,8 @@ mod view;
 #[cfg(feature = "device")]
 pub use bound::Bound;
 #[cfg(feature = "device")]
+pub use call::Movement;
+#[cfg(feature = "device")]
 pub use device::{Gpu, Options};
 #[cfg(feature = "device")]
 pub use report::Reports;
