@@ -1,12 +1,12 @@
 //! Binds the dispatches of a call to buffers: lengths, a temporary copy, parameters.
 
 use crate::bound::{Bound, Step};
-use crate::call::Movement;
 use crate::choose::Where;
 use crate::device::Gpu;
 use crate::dispatches::Dispatches;
 use crate::error::Error;
 use crate::filled::filled;
+use crate::movement::Movement;
 use crate::params::Read;
 use crate::view::{GpuLengths, View};
 use retrograde::{LengthsPlan, Memory, Plan};

@@ -1,9 +1,9 @@
 //! Tensors of the host, streamed through the device piece by piece.
 
-use crate::call::Movement;
 use crate::device::Gpu;
 use crate::error::Error;
-use crate::view::{GpuLengths, View};
+use crate::movement::Movement;
+use crate::view::GpuLengths;
 use retrograde::{LengthsMemory, Plan, Prepared, cpu};
 use std::ops::Range;
 
