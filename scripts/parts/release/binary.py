@@ -1,6 +1,6 @@
 """Prints what a program or a library is, as JSON: its processor, the oldest system that it runs on, the libraries that
 it needs, what it exports, and of Mach-O which names it takes from any library and whether the signature of each page is
-right (macOS refuses to run what is not signed).
+right (null without a signature, with which macOS on arm64 does not run it).
 
     PYTHON scripts/parts/release/binary.py FILE     an interpreter that has lief
 """
@@ -20,7 +20,7 @@ def machine(binary):
 
 
 def signed(data):
-    """Whether the code directory of a Mach-O file has the hashes of its pages."""
+    """Whether the code directory of a Mach-O file has the hashes of its pages; None without one."""
     count, at = struct.unpack_from("<I", data, 16)[0], 32
     for _ in range(count):
         command, size = struct.unpack_from("<II", data, at)
@@ -29,7 +29,7 @@ def signed(data):
             break
         at += size
     else:
-        return False
+        return None
     for index in range(struct.unpack_from(">I", data, start + 8)[0]):
         kind, offset = struct.unpack_from(">II", data, start + 12 + 8 * index)
         if kind == 0:  # the code directory
