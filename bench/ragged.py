@@ -207,9 +207,7 @@ def main():
             for one in contestants
             if one.result and np.ascontiguousarray(one.result()).tobytes() != want.tobytes()
         }
-        rows = measure.summary(measure.alternate(contestants, 7 if options.quick else 15, options.seconds))
-        for row in rows:
-            row["wrong"] = f"{row['name']}, {row['style']}".removesuffix(", reused") in wrong
+        rows = measure.summary(measure.alternate(contestants, 7 if options.quick else 15, options.seconds), wrong)
         case = {"group": group, "name": name, "bytes": src.nbytes, "threads": options.threads, "contestants": rows}
         results.append(case)
         print(table.line(case), flush=True)

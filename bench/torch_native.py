@@ -128,6 +128,12 @@ def check(device):
 
 def measure(device, quick):
     cuda, rows = device == "cuda", []
+
+    def add(label, calls, installed=True):
+        """A row, in which `torch.flip` also runs on the engine."""
+        more = {"installed": calls["torch.flip"]} if installed else {}
+        rows.append(row(f"{device} {label}", cuda, calls | more, more))
+
     for kib in (4, 1024, 16384) if quick else (4, 16, 64, 256, 1024, 4096, 16384):
         side = max(32, int((kib * 256) ** 0.5))
         x = torch.randn(kib * 256 // side, side, device=device)
@@ -137,71 +143,30 @@ def measure(device, quick):
         seed = torch.ones_like(x)
 
         def both(call):
-            return lambda: call().backward(seed, inputs=[leaf])
-
-        def cleared(call):
             def run():
                 leaf.grad = None
-                call()
+                call().backward(seed, inputs=[leaf])
 
             return run
 
-        label = f"{device} f32 {kib} KiB"
-        rows.append(
-            row(
-                f"{label}",
-                cuda,
-                {
-                    "torch.flip": lambda: torch.flip(x, (1,)),
-                    "reverse": lambda: rt.reverse(x, 1),
-                    "flip": lambda: rt.flip(x, 1),
-                    "installed": lambda: torch.flip(x, (1,)),
-                },
-                ["installed"],
-            )
-        )
-        rows.append(
-            row(
-                f"{label}, requires_grad",
-                cuda,
-                {
-                    "torch.flip": lambda: torch.flip(leaf, (1,)),
-                    "reverse": lambda: rt.reverse(leaf, 1),
-                    "reverse_sequence": lambda: rt.reverse_sequence(leaf, there, batch_first=True),
-                    "installed": lambda: torch.flip(leaf, (1,)),
-                },
-                ["installed"],
-            )
-        )
-        rows.append(
-            row(
-                f"{label}, forward and backward",
-                cuda,
-                {
-                    "torch.flip": cleared(both(lambda: torch.flip(leaf, (1,)))),
-                    "reverse": cleared(both(lambda: rt.reverse(leaf, 1))),
-                    "reverse_sequence": cleared(both(lambda: rt.reverse_sequence(leaf, there, batch_first=True))),
-                    "installed": cleared(both(lambda: torch.flip(leaf, (1,)))),
-                },
-                ["installed"],
-            )
-        )
+        def flips(x):
+            return {"torch.flip": lambda: torch.flip(x, (1,)), "reverse": lambda: rt.reverse(x, 1)}
+
+        recorded = flips(leaf) | {"reverse_sequence": lambda: rt.reverse_sequence(leaf, there, batch_first=True)}
+        add(f"f32 {kib} KiB", flips(x) | {"flip": lambda: rt.flip(x, 1)})
+        add(f"f32 {kib} KiB, requires_grad", recorded)
+        add(f"f32 {kib} KiB, forward and backward", {name: both(call) for name, call in recorded.items()})
     if not cuda:
         for mib in (32, 64):
             x = torch.randn(mib << 18).reshape(1024, -1)
             out = torch.empty_like(x)
-            rows.append(
-                row(
-                    f"{device} f32 {mib} MiB",
-                    cuda,
-                    {
-                        "torch.flip": lambda: torch.flip(x, (1,)),
-                        "new": lambda: rt.reverse(x, 1),
-                        "out": lambda: rt.reverse(x, 1, out=out),
-                        "array": lambda: retrograde.reverse(x.numpy(), 1),
-                    },
-                )
-            )
+            calls = {
+                "torch.flip": lambda: torch.flip(x, (1,)),
+                "new": lambda: rt.reverse(x, 1),
+                "out": lambda: rt.reverse(x, 1, out=out),
+                "array": lambda: retrograde.reverse(x.numpy(), 1),
+            }
+            add(f"f32 {mib} MiB", calls, installed=False)
     jobs = [
         ("32 x 512 tokens", torch.randint(0, 9, (32, 512)), 1, 0),
         ("64 x 2000 x 80 audio", torch.randn(64, 2000, 80), 1, 0),
@@ -209,53 +174,21 @@ def measure(device, quick):
     for name, x, axis, batch in jobs:
         x = x.to(device)
         n = torch.randint(1, x.shape[axis] + 1, (x.shape[batch],), device=device)
+        leaf = x.clone().requires_grad_(x.is_floating_point())
+        seed = torch.ones_like(x)
         calls = {
-            "gather": lambda: gather(x, n, axis, batch),
-            "reverse_sequence": lambda: rt.reverse_sequence(x, n, batch_first=True),
+            "gather": lambda x=x: gather(x, n, axis, batch),
+            "reverse_sequence": lambda x=x: rt.reverse_sequence(x, n, batch_first=True),
         }
-        rows.append(row(f"{device} {name}", cuda, calls))
-        if x.is_floating_point():
-            leaf = x.clone().requires_grad_()
-            seed = torch.ones_like(x)
-            rows.append(
-                row(
-                    f"{device} {name}, forward and backward",
-                    cuda,
-                    {
-                        "gather": lambda: torch.autograd.grad(gather(leaf, n, axis, batch), leaf, seed),
-                        "reverse_sequence": lambda: torch.autograd.grad(
-                            rt.reverse_sequence(leaf, n, batch_first=True), leaf, seed
-                        ),
-                    },
-                )
-            )
+        add(name, calls, installed=False)
+        if leaf.requires_grad:
+            backward = {key: lambda call=call: torch.autograd.grad(call(leaf), leaf, seed) for key, call in calls.items()}
+            add(f"{name}, forward and backward", backward, installed=False)
     photos = torch.randint(0, 256, (32, 3, 224, 224), dtype=torch.uint8, device=device)
     photos = photos.to(memory_format=torch.channels_last)
-    rows.append(
-        row(
-            f"{device} images of channels-last bytes",
-            cuda,
-            {
-                "torch.flip": lambda: torch.flip(photos, (-1,)),
-                "reverse": lambda: rt.reverse(photos, -1),
-                "installed": lambda: torch.flip(photos, (-1,)),
-            },
-            ["installed"],
-        )
-    )
     images = torch.randn(32, 3, 224, 224, device=device)
-    rows.append(
-        row(
-            f"{device} 32 x 3 x 224 x 224 images",
-            cuda,
-            {
-                "torch.flip": lambda: torch.flip(images, (-1,)),
-                "reverse": lambda: rt.reverse(images, -1),
-                "installed": lambda: torch.flip(images, (-1,)),
-            },
-            ["installed"],
-        )
-    )
+    for name, x in [("images of channels-last bytes", photos), ("32 x 3 x 224 x 224 images", images)]:
+        add(name, {"torch.flip": lambda: torch.flip(x, (-1,)), "reverse": lambda: rt.reverse(x, -1)})
     return rows
 
 

@@ -4,9 +4,9 @@ use crate::case::{Case, CaseLengths, Operation, Rule};
 use crate::placement::{Placement, Width};
 use retrograde::cpu::{Isa, Tuning};
 use retrograde::{
-    Align, DType, Error, ExecuteError, Layout, LengthsOperator, Orient, Orientation, Plan,
-    Reversal, Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Table, Tail,
-    TensorMut, TensorRef, WithLengths,
+    Align, DType, Error, ExecuteError, Layout, LengthsOperator, Orient, Orientation, Reversal,
+    Reverse, ReverseSegments, ReverseSequence, ReverseSubsequences, Table, Tail, TensorMut,
+    TensorRef, WithLengths,
 };
 use std::ops::Range;
 
@@ -66,16 +66,6 @@ pub trait Backend: Sync {
     /// Whether it should run every small call, or only the longer ones.
     fn is_thorough(&self) -> bool {
         true
-    }
-
-    /// Whether its operators take masks.
-    fn has_masks(&self) -> bool {
-        false
-    }
-
-    /// Whether its operators take tables.
-    fn has_tables(&self) -> bool {
-        false
     }
 
     /// Parts of it that no call has reached so far; none may remain when everything has run.
@@ -140,7 +130,7 @@ pub struct Cpu {
 
 impl Cpu {
     /// As users get it.
-    pub fn new() -> Self {
+    pub fn best() -> Self {
         Self::at(Isa::current())
     }
 
@@ -167,12 +157,6 @@ impl Cpu {
     }
 }
 
-impl Default for Cpu {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Backend for Cpu {
     fn name(&self) -> &str {
         &self.name
@@ -185,14 +169,6 @@ impl Backend for Cpu {
 
     fn is_thorough(&self) -> bool {
         self.thorough
-    }
-
-    fn has_masks(&self) -> bool {
-        true
-    }
-
-    fn has_tables(&self) -> bool {
-        true
     }
 
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
@@ -309,32 +285,16 @@ fn tail(rule: Rule) -> Tail {
     if rule.zero { Tail::Zero } else { Tail::Keep }
 }
 
-/// The plan of a case, for backends that run plans.
-pub fn plan_of(case: &Case) -> Result<Plan, Error> {
-    let (src, dst) = (layout(&case.input)?, layout(case.target())?);
-    let lengths = || -> Result<Layout, Error> {
-        let lengths = case.lengths.as_deref().expect("the case generator gives lengths to these");
-        Ok(tensor(lengths)?.layout().clone())
-    };
-    match &case.operation {
-        Operation::Reverse { flips } => Reverse::mask(flips.iter().copied()).plan(&src, &dst),
-        &Operation::Orient { exif, rows, columns } => orient(exif, rows, columns)?.plan(&src, &dst),
-        Operation::Sequence { time, batch, rule } => {
-            sequence(*time, *batch, *rule).plan(&src, &lengths()?, &dst)
-        }
-        Operation::Subsequences { axis, rule } => {
-            subsequences(*axis, *rule).plan(&src, &lengths()?, &dst)
-        }
-        Operation::Segments { axis } => {
-            ReverseSegments::along(*axis as i64).plan(&src, &lengths()?, &dst)
-        }
-        Operation::Where { .. } => unreachable!("plans know no masks"),
-        Operation::LookUp { .. } => unreachable!("plans know no tables"),
+/// Whether an operation has a mask, under a table or not.
+pub fn has_mask(operation: &Operation) -> bool {
+    match operation {
+        Operation::LookUp { of, .. } => has_mask(of),
+        operation => matches!(operation, Operation::Where { .. }),
     }
 }
 
 /// The lengths of a case.
-pub fn tensor(lengths: &CaseLengths) -> Result<TensorRef<'_>, Error> {
+fn tensor(lengths: &CaseLengths) -> Result<TensorRef<'_>, Error> {
     let Placement { shape, strides, offset, .. } = &lengths.placement;
     let layout = Layout::byte_strided(lengths.dtype, shape, strides, *offset)?;
     Ok(TensorRef::new(layout, &lengths.buffer[..])?)

@@ -29,19 +29,13 @@ pub struct CInterface {
 
 impl CInterface {
     /// With a sample of the small calls: the engine behind it runs them all.
-    pub fn new() -> Self {
+    pub fn sampled() -> Self {
         CInterface { isa: Isa::current(), thorough: false }
     }
 
     /// With every small call.
     pub fn thorough() -> Self {
-        CInterface { thorough: true, ..Self::new() }
-    }
-}
-
-impl Default for CInterface {
-    fn default() -> Self {
-        Self::new()
+        CInterface { thorough: true, ..Self::sampled() }
     }
 }
 
@@ -57,14 +51,6 @@ impl Backend for CInterface {
 
     fn is_thorough(&self) -> bool {
         self.thorough
-    }
-
-    fn has_masks(&self) -> bool {
-        true
-    }
-
-    fn has_tables(&self) -> bool {
-        true
     }
 
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {

@@ -21,7 +21,7 @@ pub struct CCuda {
 
 impl CCuda {
     /// Opens the device.
-    pub fn new() -> Self {
+    pub fn open() -> Self {
         CCuda { device: Cuda::device(0), calls: AtomicUsize::new(0) }
     }
 
@@ -90,12 +90,6 @@ impl CCuda {
     }
 }
 
-impl Default for CCuda {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Backend for CCuda {
     fn name(&self) -> &str {
         "c on cuda"
@@ -107,14 +101,6 @@ impl Backend for CCuda {
 
     fn is_thorough(&self) -> bool {
         false
-    }
-
-    fn has_masks(&self) -> bool {
-        true
-    }
-
-    fn has_tables(&self) -> bool {
-        true
     }
 
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {

@@ -1,8 +1,8 @@
 //! The CUDA backend under test. Calls are batched: one copy to the device, all their launches on a
 //! stream, one copy back. Lengths are on the device, and sometimes on the host.
 
-use crate::backend::{Backend, Call, Outcome, layout, run_as_batch, with_operator};
-use crate::case::{Case, Operation};
+use crate::backend::{Backend, Call, Outcome, has_mask, layout, run_as_batch, with_operator};
+use crate::case::Case;
 use retrograde_cuda::{CudaLengths, DeviceBuffer, DeviceMut, DeviceRef, Reports, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,7 +32,7 @@ struct Lane {
 
 impl Cuda {
     /// Opens the device.
-    pub fn new() -> Self {
+    pub fn open() -> Self {
         Self::on(retrograde_cuda::Cuda::device(0), "cuda")
     }
 
@@ -53,7 +53,7 @@ impl Cuda {
     /// The same with every call run separately, in buffers that end where their allocation ends, so
     /// that `compute-sanitizer` detects accesses outside.
     pub fn tight() -> Self {
-        Cuda { tight: true, ..Self::new() }
+        Cuda { tight: true, ..Self::open() }
     }
 
     /// Runs one call in its own buffers.
@@ -140,12 +140,6 @@ impl Cuda {
     }
 }
 
-impl Default for Cuda {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Backend for Cuda {
     fn name(&self) -> &str {
         &self.name
@@ -153,14 +147,6 @@ impl Backend for Cuda {
 
     fn unavailable(&self) -> Option<String> {
         self.device.as_ref().err().map(ToString::to_string)
-    }
-
-    fn has_masks(&self) -> bool {
-        true
-    }
-
-    fn has_tables(&self) -> bool {
-        true
     }
 
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
@@ -234,14 +220,6 @@ fn launch(
         }
     });
     failed.unwrap_or(outcome)
-}
-
-/// Whether an operation has a mask, under a table or not.
-fn has_mask(operation: &Operation) -> bool {
-    match operation {
-        Operation::LookUp { of, .. } => has_mask(of),
-        operation => matches!(operation, Operation::Where { .. }),
-    }
 }
 
 pub(crate) fn outcome_of(case: &Case, error: retrograde_cuda::Error) -> Outcome {

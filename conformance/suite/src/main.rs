@@ -25,27 +25,27 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => run_all(&backends(), &FULL),
         // Everything, but on one level only: the one that users get here.
-        ["best"] => run_all(&[Box::new(Cpu::new())], &FULL),
+        ["best"] => run_all(&[Box::new(Cpu::best())], &FULL),
         ["quick"] => run_all(&backends(), &QUICK),
         ["sample"] => run_all(&backends(), &SAMPLE),
         #[cfg(feature = "c")]
         ["c"] => run_all(&[Box::new(CInterface::thorough())], &FULL),
         #[cfg(feature = "c")]
-        ["c", "quick"] => run_all(&[Box::new(CInterface::new())], &QUICK),
+        ["c", "quick"] => run_all(&[Box::new(CInterface::sampled())], &QUICK),
         #[cfg(feature = "cuda")]
-        ["c", "cuda"] => run_all(&[Box::new(CCuda::new())], &QUICK),
+        ["c", "cuda"] => run_all(&[Box::new(CCuda::open())], &QUICK),
         #[cfg(feature = "cuda")]
-        ["cuda"] => run_all(&[Box::new(Cuda::new())], &FULL),
+        ["cuda"] => run_all(&[Box::new(Cuda::open())], &FULL),
         #[cfg(feature = "cuda")]
-        ["simulated"] => run_all(&[Box::new(Simulated::new())], &FULL),
+        ["simulated"] => run_all(&[Box::new(Simulated::compiled())], &FULL),
         #[cfg(feature = "cuda")]
-        ["simulated", "quick"] => run_all(&[Box::new(Simulated::new())], &QUICK),
+        ["simulated", "quick"] => run_all(&[Box::new(Simulated::compiled())], &QUICK),
         #[cfg(feature = "cuda")]
-        ["cuda", "quick"] => run_all(&[Box::new(Cuda::new())], &QUICK),
+        ["cuda", "quick"] => run_all(&[Box::new(Cuda::open())], &QUICK),
         #[cfg(feature = "cuda")]
         ["cuda", "ptx"] => run_all(&[Box::new(Cuda::from_ptx())], &FULL),
         #[cfg(feature = "cuda")]
-        ["cuda", "rows"] => run_all(&[Box::new(Cuda::new())], &ROWS),
+        ["cuda", "rows"] => run_all(&[Box::new(Cuda::open())], &ROWS),
         #[cfg(feature = "cuda")]
         ["cuda", "tight"] => run_all(&[Box::new(Cuda::tight())], &TIGHT),
         ["levels"] => {
@@ -66,9 +66,9 @@ fn backends() -> Vec<Box<dyn Backend>> {
     let mut all: Vec<Box<dyn Backend>> = Vec::new();
     all.extend(Cpu::all().into_iter().map(|cpu| Box::new(cpu) as Box<dyn Backend>));
     #[cfg(feature = "c")]
-    all.push(Box::new(CInterface::new()));
+    all.push(Box::new(CInterface::sampled()));
     #[cfg(feature = "cuda")]
-    all.extend::<[Box<dyn Backend>; 2]>([Box::new(Cuda::new()), Box::new(Simulated::new())]);
+    all.extend::<[Box<dyn Backend>; 2]>([Box::new(Cuda::open()), Box::new(Simulated::compiled())]);
     all
 }
 

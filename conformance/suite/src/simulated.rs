@@ -13,19 +13,13 @@ pub struct Simulated {
 
 impl Simulated {
     /// Compiles them.
-    pub fn new() -> Self {
+    pub fn compiled() -> Self {
         let folder = std::env::temp_dir().join(format!("retrograde-{}", std::process::id()));
         let made = std::fs::create_dir_all(&folder).map_err(|error| error.to_string());
         let simulator = made.and_then(|()| Simulator::compile(&folder));
         // The loaded library stays mapped.
         let _ = std::fs::remove_dir_all(&folder);
         Simulated { simulator, unavailable: Simulator::unavailable() }
-    }
-}
-
-impl Default for Simulated {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -40,14 +34,6 @@ impl Backend for Simulated {
 
     fn is_thorough(&self) -> bool {
         false
-    }
-
-    fn has_masks(&self) -> bool {
-        true
-    }
-
-    fn has_tables(&self) -> bool {
-        true
     }
 
     fn unused(&self) -> Vec<String> {

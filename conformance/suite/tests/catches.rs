@@ -10,6 +10,10 @@ use retrograde_suite::{examples, random};
 /// A call from an input to an output.
 type Apart = fn(&Case, &[u8], &mut [u8]) -> Outcome;
 
+fn right(case: &Case, input: &[u8], output: &mut [u8]) -> Outcome {
+    Cpu::best().run(case, Some(input), output)
+}
+
 /// The CPU backend with one change.
 struct Wrong {
     name: &'static str,
@@ -19,25 +23,13 @@ struct Wrong {
 
 impl Wrong {
     fn new(name: &'static str) -> Self {
-        Wrong {
-            name,
-            apart: |case, input, output| Cpu::new().run(case, Some(input), output),
-            in_place: |case, memory| Cpu::new().run(case, None, memory),
-        }
+        Wrong { name, apart: right, in_place: |case, memory| Cpu::best().run(case, None, memory) }
     }
 }
 
 impl Backend for Wrong {
     fn name(&self) -> &str {
         self.name
-    }
-
-    fn has_masks(&self) -> bool {
-        true
-    }
-
-    fn has_tables(&self) -> bool {
-        true
     }
 
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
@@ -62,7 +54,7 @@ fn the_right_backend_is_clean() {
 fn one_wrong_bit_is_caught() {
     let tally = run(&Wrong {
         apart: |case, input, output| {
-            let outcome = Cpu::new().run(case, Some(input), output);
+            let outcome = right(case, input, output);
             if let Some(byte) = output.last_mut() {
                 *byte ^= 0x10;
             }
@@ -77,7 +69,7 @@ fn one_wrong_bit_is_caught() {
 fn one_wrong_bit_is_caught_in_a_sample_too() {
     let wrong = Wrong {
         apart: |case, input, output| {
-            let outcome = Cpu::new().run(case, Some(input), output);
+            let outcome = right(case, input, output);
             if let Some(byte) = output.first_mut() {
                 *byte ^= 0x10;
             }
@@ -101,7 +93,7 @@ fn doing_nothing_in_place_is_caught() {
 #[test]
 fn ignoring_bad_lengths_is_caught() {
     let tally = run(&Wrong {
-        apart: |case, input, output| match Cpu::new().run(case, Some(input), output) {
+        apart: |case, input, output| match right(case, input, output) {
             Outcome::BadLength(_) => Outcome::Done,
             outcome => outcome,
         },
@@ -114,7 +106,7 @@ fn ignoring_bad_lengths_is_caught() {
 fn writing_before_refusing_is_caught() {
     let tally = run(&Wrong {
         apart: |case, input, output| {
-            let outcome = Cpu::new().run(case, Some(input), output);
+            let outcome = right(case, input, output);
             if outcome != Outcome::Done {
                 output.fill(0);
             }
@@ -128,7 +120,7 @@ fn writing_before_refusing_is_caught() {
 #[test]
 fn blaming_the_wrong_length_is_caught() {
     let tally = run(&Wrong {
-        apart: |case, input, output| match Cpu::new().run(case, Some(input), output) {
+        apart: |case, input, output| match right(case, input, output) {
             Outcome::BadLength(index) => {
                 Outcome::BadLength(index.iter().map(|at| at + 1).collect())
             }
@@ -144,7 +136,7 @@ fn refusing_valid_calls_is_caught() {
     let tally = run(&Wrong {
         apart: |case, input, output| match case.operation {
             Operation::Reverse { .. } => Outcome::Refused("not today".to_owned()),
-            _ => Cpu::new().run(case, Some(input), output),
+            _ => right(case, input, output),
         },
         ..Wrong::new("moody")
     });
@@ -156,7 +148,7 @@ fn what_is_skipped_is_counted_and_printed() {
     let tally = run(&Wrong {
         apart: |case, input, output| match case.input.width {
             Width::Bit => Outcome::Unsupported("no single bits".to_owned()),
-            _ => Cpu::new().run(case, Some(input), output),
+            _ => right(case, input, output),
         },
         ..Wrong::new("partial")
     });
@@ -165,22 +157,20 @@ fn what_is_skipped_is_counted_and_printed() {
     assert!(tally.to_string().contains("no single bits"), "{tally}");
 }
 
+fn with(case: &Case, operation: &Operation) -> Case {
+    Case { operation: operation.clone(), ..case.clone() }
+}
+
 #[test]
 fn passing_over_a_table_or_a_mask_is_caught() {
     let simple: [Apart; 2] = [
         |case, input, output| match &case.operation {
-            Operation::LookUp { of, .. } => {
-                let without = Case { operation: (**of).clone(), ..case.clone() };
-                Cpu::new().run(&without, Some(input), output)
-            }
-            _ => Cpu::new().run(case, Some(input), output),
+            Operation::LookUp { of, .. } => right(&with(case, of), input, output),
+            _ => right(case, input, output),
         },
         |case, input, output| match &case.operation {
-            Operation::Where { of, .. } => {
-                let without = Case { operation: (**of).clone(), ..case.clone() };
-                Cpu::new().run(&without, Some(input), output)
-            }
-            _ => Cpu::new().run(case, Some(input), output),
+            Operation::Where { of, .. } => right(&with(case, of), input, output),
+            _ => right(case, input, output),
         },
     ];
     for apart in simple {
@@ -200,7 +190,7 @@ fn a_wrong_example_is_caught() {
     let lazy = Wrong { apart: |_, _, _| Outcome::Done, ..Wrong::new("lazy") };
     for example in examples::all() {
         assert!(examples::check(&lazy, &example).is_err());
-        assert_eq!(examples::check(&Cpu::new(), &example), Ok(()));
+        assert_eq!(examples::check(&Cpu::best(), &example), Ok(()));
     }
 }
 
@@ -217,16 +207,8 @@ impl Backend for Batched {
         "batched"
     }
 
-    fn has_masks(&self) -> bool {
-        true
-    }
-
-    fn has_tables(&self) -> bool {
-        true
-    }
-
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
-        Cpu::new().run(case, input, output)
+        Cpu::best().run(case, input, output)
     }
 
     fn batch(&self) -> usize {
@@ -235,7 +217,7 @@ impl Backend for Batched {
 
     fn run_batch(&self, calls: &[Call<'_>], arena: &mut [u8]) -> Vec<Outcome> {
         assert!((1..=7).contains(&calls.len()));
-        let outcomes = Cpu::new().run_batch(calls, arena);
+        let outcomes = Cpu::best().run_batch(calls, arena);
         (self.spoil)(calls, arena);
         outcomes
     }

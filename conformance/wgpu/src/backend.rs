@@ -3,10 +3,10 @@
 //! runner has a device of its own: threads that share one wait for its locks.
 
 use retrograde_suite::backend::{
-    Backend, Call, Outcome, layout, plan_of, run_as_batch, tensor, with_operator,
+    Backend, Call, Outcome, has_mask, layout, run_as_batch, with_operator,
 };
-use retrograde_suite::case::{Case, Operation};
-use retrograde_wgpu::{Error, Gpu, GpuLengths, Options, Reports, View, wgpu};
+use retrograde_suite::case::Case;
+use retrograde_wgpu::{Error, Gpu, Options, Reports, View, wgpu};
 use std::sync::{Mutex, PoisonError};
 
 /// Calls in a batch.
@@ -109,30 +109,7 @@ impl Buffers {
     }
 }
 
-/// Records a call with a mask or a table, whose lengths are on the host.
-fn start_prepared(
-    gpu: &Gpu,
-    buffers: &Buffers,
-    call: &Call<'_>,
-    turn: usize,
-    encoder: &mut wgpu::CommandEncoder,
-) -> Outcome {
-    let mut failed = None;
-    let outcome = with_operator(call.case, |operator| {
-        let (src, dst) = (layout(&call.case.input)?, layout(call.case.target())?);
-        let prepared = operator.prepare(&src, &dst)?;
-        let (src, dst) = buffers.views(call, turn);
-        match gpu.bind_prepared(&prepared, src.unwrap_or(dst), None, dst) {
-            Ok(bound) => bound.encode(encoder),
-            Err(Error::Call(error)) => return Err(error),
-            Err(error) => failed = Some(Outcome::Refused(error.to_string())),
-        }
-        Ok(())
-    });
-    failed.unwrap_or(outcome)
-}
-
-/// Records one call; its report says whether its lengths were valid.
+/// Records one call; its report says whether its lengths were valid. Those of a mask are on the host.
 fn start(
     gpu: &Gpu,
     buffers: &Buffers,
@@ -141,38 +118,24 @@ fn start(
     lengths_at: usize,
     encoder: &mut wgpu::CommandEncoder,
 ) -> Outcome {
-    if matches!(call.case.operation, Operation::Where { .. } | Operation::LookUp { .. }) {
-        return start_prepared(gpu, buffers, call, turn, encoder);
-    }
-    let plan = match plan_of(call.case) {
-        Ok(plan) => plan,
-        Err(error) => return Outcome::Refused(error.to_string()),
-    };
-    let lengths = match call.case.lengths.as_deref() {
-        None => None,
-        Some(lengths) if turn.is_multiple_of(HOST_LENGTHS) => match tensor(lengths) {
-            Ok(tensor) => Some(GpuLengths::Host((&tensor).into())),
-            Err(error) => return Outcome::Refused(error.to_string()),
-        },
-        Some(lengths) => {
-            let len = lengths.buffer.len() as u64;
-            let view = View::new(&buffers.lengths, lengths_at as u64, len);
-            Some((lengths.dtype, view).into())
+    let there = call.case.lengths.as_deref().filter(|_| !turn.is_multiple_of(HOST_LENGTHS));
+    let lengths = there.filter(|_| !has_mask(&call.case.operation)).map(|lengths| {
+        let len = lengths.buffer.len() as u64;
+        (lengths.dtype, View::new(&buffers.lengths, lengths_at as u64, len)).into()
+    });
+    let mut failed = None;
+    let outcome = with_operator(call.case, |operator| {
+        let (src, dst) = (layout(&call.case.input)?, layout(call.case.target())?);
+        let prepared = operator.prepare(&src, &dst)?;
+        let (src, dst) = buffers.views(call, turn);
+        match gpu.bind(&prepared, src.unwrap_or(dst), lengths, dst) {
+            Ok(bound) => bound.encode(encoder),
+            Err(Error::Call(error)) => return Err(error),
+            Err(error) => failed = Some(Outcome::Refused(error.to_string())),
         }
-    };
-    let (src, dst) = buffers.views(call, turn);
-    let bound = match src {
-        Some(src) => gpu.bind(&plan, src, lengths, dst),
-        None => gpu.bind_in_place(&plan, lengths, dst),
-    };
-    match bound {
-        Ok(bound) => {
-            bound.encode(encoder);
-            Outcome::Done
-        }
-        Err(Error::Execute(error)) => Outcome::of(call.case, error),
-        Err(error) => Outcome::Refused(error.to_string()),
-    }
+        Ok(())
+    });
+    failed.unwrap_or(outcome)
 }
 
 impl Backend for Wgpu {
@@ -186,14 +149,6 @@ impl Backend for Wgpu {
 
     fn run(&self, case: &Case, input: Option<&[u8]>, output: &mut [u8]) -> Outcome {
         run_as_batch(self, case, input, output)
-    }
-
-    fn has_masks(&self) -> bool {
-        true
-    }
-
-    fn has_tables(&self) -> bool {
-        true
     }
 
     fn batch(&self) -> usize {

@@ -106,10 +106,8 @@ fn measure(
     let lengths = lengths.map(|lengths| gpu.upload(&lengths)).transpose()?;
     let lengths = lengths.as_ref().map(|lengths| (DType::I64, View::whole(lengths)).into());
     let view = |buffer| View::new(buffer, case.offset_bytes(), bytes);
-    let bound = match case.in_place {
-        true => gpu.bind_in_place(&plan, lengths, view(&memory.dst))?,
-        false => gpu.bind(&plan, view(&memory.src), lengths, view(&memory.dst))?,
-    };
+    let src = if case.in_place { &memory.dst } else { &memory.src };
+    let bound = gpu.bind(&plan, view(src), lengths, view(&memory.dst))?;
     let kernel = if case.in_place { kernel_in_place(&plan) } else { kernel(&plan) };
     let ours = |encoder: &mut wgpu::CommandEncoder| Bound::encode(&bound, encoder);
     let copy = |encoder: &mut wgpu::CommandEncoder| {

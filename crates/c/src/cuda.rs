@@ -55,18 +55,10 @@ pub unsafe extern "C" fn retrograde_run_cuda(
     output: *mut c_void,
     output_bytes: usize,
 ) -> Status {
+    let (input, lengths) = (Some((input, input_bytes)), (lengths, lengths_bytes, lengths_place));
+    let how = How::default();
     // SAFETY: passed on.
-    unsafe {
-        run_on_device(
-            call,
-            device,
-            stream,
-            (input, input_bytes),
-            (lengths, lengths_bytes, lengths_place),
-            (output, output_bytes),
-            How::default(),
-        )
-    }
+    unsafe { run_on_device(call, device, stream, input, lengths, (output, output_bytes), how) }
 }
 
 /// Runs a call whose input and output have the same layout on one buffer of a CUDA device.
@@ -84,18 +76,9 @@ pub unsafe extern "C" fn retrograde_run_cuda_in_place(
     data: *mut c_void,
     data_bytes: usize,
 ) -> Status {
-    guarded(|| {
-        // SAFETY: as the caller promises.
-        let call = unsafe { handle(call)? };
-        let data = crate::pointer::buffer(data.cast(), data_bytes, "data")?;
-        let lengths =
-            Lengths { address: lengths.cast(), bytes: lengths_bytes, place: lengths_place };
-        lengths.check()?;
-        // SAFETY: as the caller promises.
-        unsafe {
-            device::run(call, device, stream, None, lengths, (data, data_bytes), How::default())
-        }
-    })
+    let (lengths, data) = ((lengths, lengths_bytes, lengths_place), (data, data_bytes));
+    // SAFETY: passed on.
+    unsafe { run_on_device(call, device, stream, None, lengths, data, How::default()) }
 }
 
 /// As `retrograde_run_cuda`, to an output that is uninitialised: an invalid length on the device is
@@ -116,18 +99,10 @@ pub unsafe extern "C" fn retrograde_run_cuda_new(
     output: *mut c_void,
     output_bytes: usize,
 ) -> Status {
+    let (input, lengths) = (Some((input, input_bytes)), (lengths, lengths_bytes, lengths_place));
+    let how = How { fresh: true, wait: false };
     // SAFETY: passed on.
-    unsafe {
-        run_on_device(
-            call,
-            device,
-            stream,
-            (input, input_bytes),
-            (lengths, lengths_bytes, lengths_place),
-            (output, output_bytes),
-            How { fresh: true, wait: false },
-        )
-    }
+    unsafe { run_on_device(call, device, stream, input, lengths, (output, output_bytes), how) }
 }
 
 /// How a call runs on a device.
@@ -140,7 +115,7 @@ pub struct How {
     pub wait: bool,
 }
 
-/// `retrograde_run_cuda` for runtimes with settings of their own.
+/// `retrograde_run_cuda` for runtimes with settings of their own; without an input, in place.
 ///
 /// # Safety
 /// As for `retrograde_run_cuda`.
@@ -148,7 +123,7 @@ pub unsafe fn run_on_device(
     call: *const Call,
     device: usize,
     stream: *mut c_void,
-    (input, input_bytes): (*const c_void, usize),
+    input: Option<(*const c_void, usize)>,
     (lengths, lengths_bytes, lengths_place): (*const c_void, usize, Place),
     (output, output_bytes): (*mut c_void, usize),
     how: How,
@@ -156,12 +131,17 @@ pub unsafe fn run_on_device(
     guarded(|| {
         // SAFETY: as the caller promises.
         let call = unsafe { handle(call)? };
-        let input = crate::pointer::buffer(input.cast_mut().cast(), input_bytes, "input")?;
-        let output = crate::pointer::buffer(output.cast(), output_bytes, "output")?;
+        let name = if input.is_some() { "output" } else { "data" };
+        let input = match input {
+            Some((input, bytes)) => {
+                Some((crate::pointer::buffer(input.cast_mut().cast(), bytes, "input")?, bytes))
+            }
+            None => None,
+        };
+        let output = (crate::pointer::buffer(output.cast(), output_bytes, name)?, output_bytes);
         let lengths =
             Lengths { address: lengths.cast(), bytes: lengths_bytes, place: lengths_place };
         lengths.check()?;
-        let (input, output) = (Some((input, input_bytes)), (output, output_bytes));
         // SAFETY: as the caller promises.
         unsafe { device::run(call, device, stream, input, lengths, output, how) }
     })

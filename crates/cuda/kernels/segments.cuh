@@ -388,7 +388,8 @@ __device__ __forceinline__ void segments_rows(const Segments& p) {
             }
         }
         if (last >= stop) return;
-        first = begin = last;
+        // A tile that ended early may do so inside a vector, which the next one begins with.
+        first = last, begin = last - (i64)((u64)(out + last) & 15);
         if (!tile.count) {
             low = search(p.lengths, (u64)(first / W));
             extent = first_extents(p.lengths, low);

@@ -7,72 +7,38 @@ use thiserror::Error as ThisError;
 /// A plan that could not run, or a missing device.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
     /// There is no CUDA device on this machine.
     #[error("no CUDA device: {reason}")]
-    NoDevice {
-        /// Why.
-        reason: String,
-    },
+    NoDevice { reason: String },
     /// There are devices, but not this one.
     #[error("no CUDA device number {ordinal}: there are {count}, counted from 0")]
-    NoSuchDevice {
-        /// The requested device.
-        ordinal: usize,
-        /// How many there are.
-        count: usize,
-    },
+    NoSuchDevice { ordinal: usize, count: usize },
     /// The device is older than those the kernels are compiled for.
     #[error(
         "the CUDA device '{name}' has compute capability {major}.{minor}; 7.5 or later is needed"
     )]
-    TooOld {
-        /// Its name.
-        name: String,
-        /// Major compute capability.
-        major: u32,
-        /// Minor compute capability.
-        minor: u32,
-    },
+    TooOld { name: String, major: u32, minor: u32 },
     /// A call to the driver failed.
     #[error("the CUDA driver could not {what}: {reason}")]
-    Driver {
-        /// The operation.
-        what: &'static str,
-        /// The driver's error.
-        reason: String,
-    },
+    Driver { what: &'static str, reason: String },
     /// Host lengths while a graph is being captured: the graph would repeat the copy from memory
     /// that no longer exists.
     #[error("lengths in host memory cannot be part of a CUDA graph: put them on the device")]
     HostLengthsInGraph,
     /// More dimensions than fit into a kernel's arguments. No tensor in memory has so many.
     #[error("the plan has {rank} dimensions; CUDA kernels take {most}")]
-    TooManyDims {
-        /// How many.
-        rank: usize,
-        /// At most.
-        most: usize,
-    },
+    TooManyDims { rank: usize, most: usize },
     /// More blocks than a launch may have: an output of more than 8 TB.
     #[error("the plan needs {blocks} blocks; CUDA launches at most {most}")]
-    TooManyBlocks {
-        /// How many.
-        blocks: u64,
-        /// At most.
-        most: u64,
-    },
+    TooManyBlocks { blocks: u64, most: u64 },
     /// A host tensor whose pieces need more device memory than is free.
     #[error(
         "the tensor cannot be cut into small pieces and takes {needed} bytes of device memory; \
          {free} are free"
     )]
-    TooLarge {
-        /// Bytes needed.
-        needed: usize,
-        /// Bytes that are free.
-        free: usize,
-    },
+    TooLarge { needed: usize, free: usize },
     /// A plan for a host tensor that does not write all of its output.
     #[error("the plan leaves gaps in its output, which cannot come from the device")]
     OutputGaps,

@@ -484,26 +484,14 @@ impl Table {
     }
 }
 
-// SAFETY: `repr(C)` with numeric fields only, and `header` declares it.
-unsafe impl Params for Rows {}
-// SAFETY: as above.
-unsafe impl Params for Segments {}
-// SAFETY: as above.
-unsafe impl Params for Strided {}
-// SAFETY: as above.
-unsafe impl Params for Gather {}
-// SAFETY: as above.
-unsafe impl Params for Columns {}
-// SAFETY: as above.
-unsafe impl Params for Strips {}
-// SAFETY: as above.
-unsafe impl Params for Tiles {}
-// SAFETY: as above.
-unsafe impl Params for Packed {}
-// SAFETY: as above.
-unsafe impl Params for Check {}
-// SAFETY: as above.
-unsafe impl Params for Table {}
+macro_rules! params {
+    ($($name:ident)+) => {
+        // SAFETY: `repr(C)` with numeric fields only, and `header` declares it.
+        $(unsafe impl Params for $name {})+
+    };
+}
+
+params! { Rows Segments Strided Gather Columns Strips Tiles Packed Check Table }
 
 #[cfg(test)]
 mod tests {

@@ -241,6 +241,29 @@ fn masks_and_tables_reach_every_kernel() {
     assert_eq!(left, Vec::<&String>::new(), "kernels that no call has run");
 }
 
+/// Tiles of many short segments end early, anywhere in a vector, and full ones follow in the same block.
+#[test]
+fn short_segments_before_long_ones_fill_all_tiles() {
+    let Some(simulator) = simulator() else { return };
+    let mut dice = Dice(11);
+    for (dtype, size) in [(DType::U8, 900_001), (DType::F32, 400_001)] {
+        let layout = Layout::dense(dtype, &[size]).unwrap();
+        let mut given = vec![0];
+        while given[given.len() - 1] < size as u64 {
+            for (count, most) in [(700, 2), (4, 30_000)] {
+                for _ in 0..count {
+                    given.push((given[given.len() - 1] + dice.up_to(most)).min(size as u64));
+                }
+            }
+        }
+        let of = Layout::dense(DType::U64, &[given.len()]).unwrap();
+        let plan = ReverseSegments::along(0).plan(&layout, &of, &layout).unwrap();
+        assert_eq!(kernel(&plan, &simulator.limits()), Kernel::SegmentRows, "{plan}");
+        agrees(simulator, &plan, &given, [0, 0]);
+        agrees(simulator, &plan, &given, [4, 8]);
+    }
+}
+
 #[test]
 fn segments_of_views_go_piece_by_piece() {
     let Some(simulator) = simulator() else { return };

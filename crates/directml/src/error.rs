@@ -24,27 +24,18 @@ fn bytes(number: u64) -> Count<u64> {
 /// A descriptor that violates a rule of DirectML.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum DescError {
     /// The tensor is not a buffer tensor.
     #[error(
         "ReverseSubsequences: {tensor}.Type is {tensor_type}, expected 1 (DML_TENSOR_TYPE_BUFFER)"
     )]
-    NotABuffer {
-        /// Which tensor.
-        tensor: Role,
-        /// The type given.
-        tensor_type: u32,
-    },
+    NotABuffer { tensor: Role, tensor_type: u32 },
     /// Unknown flags.
     #[error(
         "ReverseSubsequences: {tensor}.Flags is {flags:#x}, expected 0 (NONE) or 1 (OWNED_BY_DML)"
     )]
-    UnknownFlags {
-        /// Which tensor.
-        tensor: Role,
-        /// The flags given.
-        flags: u32,
-    },
+    UnknownFlags { tensor: Role, flags: u32 },
     /// Only inputs can be owned by DML.
     #[error("ReverseSubsequences: OutputTensor.Flags is OWNED_BY_DML, which only inputs may have")]
     OutputOwnedByDml,
@@ -54,150 +45,70 @@ pub enum DescError {
         type_name(*data_type),
         TypeList(level.data_types(*tensor))
     )]
-    DataType {
-        /// Which tensor.
-        tensor: Role,
-        /// The feature level.
-        level: FeatureLevel,
-        /// The `DML_TENSOR_DATA_TYPE` given.
-        data_type: u32,
-    },
+    DataType { tensor: Role, level: FeatureLevel, data_type: u32 },
     /// The feature level does not allow this dimension count.
     #[error(
         "ReverseSubsequences: {tensor}.DimensionCount is {count}, feature level {level} allows {} to {}",
         level.dimension_counts().start(),
         level.dimension_counts().end()
     )]
-    DimensionCount {
-        /// Which tensor.
-        tensor: Role,
-        /// The feature level.
-        level: FeatureLevel,
-        /// The count given.
-        count: usize,
-    },
+    DimensionCount { tensor: Role, level: FeatureLevel, count: usize },
     /// The number of strides differs from the number of dimensions.
     #[error(
         "ReverseSubsequences: {tensor} has {} for {}",
         Count(*strides, "stride", "strides"),
         Count(*count, "dimension", "dimensions")
     )]
-    StrideCount {
-        /// Which tensor.
-        tensor: Role,
-        /// Number of strides.
-        strides: usize,
-        /// Number of dimensions.
-        count: usize,
-    },
+    StrideCount { tensor: Role, strides: usize, count: usize },
     /// DirectML has no empty tensors.
     #[error("ReverseSubsequences: {tensor}.Sizes[{dimension}] is 0, expected at least 1")]
-    ZeroSize {
-        /// Which tensor.
-        tensor: Role,
-        /// Which dimension.
-        dimension: usize,
-    },
+    ZeroSize { tensor: Role, dimension: usize },
     /// More elements than DirectML addresses.
     #[error("ReverseSubsequences: {tensor}.Sizes {sizes:?} have more than {} elements", u32::MAX)]
-    TooManyElements {
-        /// Which tensor.
-        tensor: Role,
-        /// The sizes.
-        sizes: Vec<u32>,
-    },
+    TooManyElements { tensor: Role, sizes: Vec<u32> },
     /// An alignment that is not a power of two, or is less than an element.
     #[error(
         "ReverseSubsequences: {tensor}.GuaranteedBaseOffsetAlignment is {alignment}, expected 0 or a power of two of at least {element_size}"
     )]
-    Alignment {
-        /// Which tensor.
-        tensor: Role,
-        /// The alignment given.
-        alignment: u32,
-        /// Bytes in an element.
-        element_size: usize,
-    },
+    Alignment { tensor: Role, alignment: u32, element_size: usize },
     /// Sizes times strides do not fit in 64 bits.
     #[error("ReverseSubsequences: {tensor}: sizes and strides reach past what an address can hold")]
-    SizeOverflow {
-        /// Which tensor.
-        tensor: Role,
-    },
+    SizeOverflow { tensor: Role },
     /// The buffer would end before the last element.
     #[error(
         "ReverseSubsequences: {tensor}.TotalTensorSizeInBytes is {total}, sizes and strides need at least {minimum}"
     )]
-    TotalSizeTooSmall {
-        /// Which tensor.
-        tensor: Role,
-        /// The size given.
-        total: u64,
-        /// The minimum size.
-        minimum: u64,
-    },
+    TotalSizeTooSmall { tensor: Role, total: u64, minimum: u64 },
     /// The tensors have different ranks.
     #[error(
         "ReverseSubsequences: {tensor}.DimensionCount is {count}, expected that of InputTensor, {input}"
     )]
-    DimensionCountMismatch {
-        /// Which tensor.
-        tensor: Role,
-        /// Its dimension count.
-        count: usize,
-        /// The input's dimension count.
-        input: usize,
-    },
+    DimensionCountMismatch { tensor: Role, count: usize, input: usize },
     /// An axis that the input does not have.
     #[error(
         "ReverseSubsequences: Axis is {axis}, expected less than DimensionCount {dimension_count}"
     )]
-    AxisOutOfRange {
-        /// The axis given.
-        axis: u32,
-        /// The input's dimension count.
-        dimension_count: usize,
-    },
+    AxisOutOfRange { axis: u32, dimension_count: usize },
     /// Input and output have different data types.
     #[error(
         "ReverseSubsequences: OutputTensor.DataType is {} but InputTensor.DataType is {}",
         type_name(*output),
         type_name(*input)
     )]
-    OutputDataType {
-        /// The input's `DML_TENSOR_DATA_TYPE`.
-        input: u32,
-        /// The output's.
-        output: u32,
-    },
+    OutputDataType { input: u32, output: u32 },
     /// Input and output have different sizes.
     #[error(
         "ReverseSubsequences: OutputTensor.Sizes are {output:?}, expected the input's {input:?}"
     )]
-    OutputSizes {
-        /// The input's sizes.
-        input: Vec<u32>,
-        /// The output's.
-        output: Vec<u32>,
-    },
+    OutputSizes { input: Vec<u32>, output: Vec<u32> },
     /// The lengths' sizes are not the input's with 1 at the axis.
     #[error("ReverseSubsequences: SequenceLengthsTensor.Sizes are {got:?}, expected {expected:?}")]
-    LengthsSizes {
-        /// The sizes given.
-        got: Vec<u32>,
-        /// The sizes expected.
-        expected: Vec<u32>,
-    },
+    LengthsSizes { got: Vec<u32>, expected: Vec<u32> },
     /// Two output elements share memory.
     #[error(
         "ReverseSubsequences: OutputTensor with sizes {sizes:?} and strides {strides:?} places two elements on the same memory"
     )]
-    OutputOverlapsItself {
-        /// The output's sizes.
-        sizes: Vec<u32>,
-        /// Its strides.
-        strides: Vec<u32>,
-    },
+    OutputOverlapsItself { sizes: Vec<u32>, strides: Vec<u32> },
     /// The operator refused the operands.
     #[error(transparent)]
     Plan(Error),
@@ -219,6 +130,7 @@ impl fmt::Display for TypeList {
 /// Buffers that do not fit the descriptors. Nothing has been written.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum BindError {
     /// The bound range leaves its buffer.
     #[error(
@@ -226,41 +138,18 @@ pub enum BindError {
         bytes(*size),
         bytes(*buffer as u64)
     )]
-    OutsideBuffer {
-        /// Which tensor.
-        tensor: Role,
-        /// `Offset`.
-        offset: u64,
-        /// `SizeInBytes`.
-        size: u64,
-        /// Size of the buffer.
-        buffer: usize,
-    },
+    OutsideBuffer { tensor: Role, offset: u64, size: u64, buffer: usize },
     /// The bound range is smaller than the tensor.
     #[error(
         "ReverseSubsequences: {tensor} is bound to {}, its TotalTensorSizeInBytes is {total}",
         bytes(*size)
     )]
-    TooSmall {
-        /// Which tensor.
-        tensor: Role,
-        /// `SizeInBytes`.
-        size: u64,
-        /// `TotalTensorSizeInBytes`.
-        total: u64,
-    },
+    TooSmall { tensor: Role, size: u64, total: u64 },
     /// The offset violates the guaranteed alignment.
     #[error(
         "ReverseSubsequences: {tensor} is bound at offset {offset}, its GuaranteedBaseOffsetAlignment is {alignment}"
     )]
-    Misaligned {
-        /// Which tensor.
-        tensor: Role,
-        /// `Offset`.
-        offset: u64,
-        /// `GuaranteedBaseOffsetAlignment`.
-        alignment: u32,
-    },
+    Misaligned { tensor: Role, offset: u64, alignment: u32 },
     /// The plan could not run on these buffers.
     #[error("ReverseSubsequences: {0}")]
     Execute(#[from] ExecuteError),

@@ -16,253 +16,114 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error as ThisError;
 
-/// A file that could not be read or written.
+/// A file that could not be read or written. Text of the file is shortened and printable.
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
     /// The system could not open or read it.
     #[error("cannot read {}: {}", path.display(), reason(source))]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// The system could not create or write it. The previous file is unchanged.
     #[error("cannot write {}: {}", path.display(), reason(source))]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    Write { path: PathBuf, source: io::Error },
     /// The input cannot be memory-mapped, and there was no space for a temporary copy of it.
     #[error(
         "cannot read {}: cannot copy it to a temporary file in {}: {}",
         path.display(), folder.display(), reason(source)
     )]
-    Spool {
-        /// The file.
-        path: PathBuf,
-        /// Where the copy was to be created.
-        folder: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    Spool { path: PathBuf, folder: PathBuf, source: io::Error },
     /// The standard input is empty.
     #[error("cannot read -: standard input is empty")]
     EmptyInput,
     /// A file that is marked read-only, or that this user may not write.
     #[error("cannot write {}: it is read-only", path.display())]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
+    ReadOnly { path: PathBuf },
     /// An output that would replace one of its inputs.
     #[error("cannot write {}: it is an input{}", path.display(), called(path, input))]
     IsInput {
-        /// The output.
         path: PathBuf,
         /// The path that the same file was read under.
         input: PathBuf,
     },
     /// A file that another process is changing in place.
     #[error("cannot write {}: another process is changing it in place", path.display())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
+    Locked { path: PathBuf },
     /// Only regular files can be edited or replaced in place.
     #[error("cannot change {} in place: it is not a regular file", path.display())]
-    NotRegular {
-        /// The path.
-        path: PathBuf,
-    },
+    NotRegular { path: PathBuf },
     /// Text that should be integers.
     #[error("{}: line {line}: expected {expected}, found {found}", path.display())]
-    Text {
-        /// The file.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// What was expected there.
-        expected: &'static str,
-        /// What was found, quoted and shortened.
-        found: String,
-    },
+    Text { path: PathBuf, line: usize, expected: &'static str, found: String },
     /// One of several outputs could not be renamed to its final name after others had been.
     #[error("cannot write {}: {}{}", path.display(), reason(source), undone(removed, kept))]
-    Together {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-        /// New outputs that were removed again.
-        removed: Vec<PathBuf>,
-        /// Outputs that have replaced older files.
-        kept: Vec<PathBuf>,
-    },
+    Together { path: PathBuf, source: io::Error, removed: Vec<PathBuf>, kept: Vec<PathBuf> },
     /// It is not a TensorProto, or not a supported one.
     #[error("{}: {source}", path.display())]
-    TensorProto {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: Box<TensorError>,
-    },
+    TensorProto { path: PathBuf, source: Box<TensorError> },
     /// It is not a model, or not one that can be run.
     #[error("{}: {source}", path.display())]
-    Model {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: Box<ModelError>,
-    },
+    Model { path: PathBuf, source: Box<ModelError> },
     /// It is not a `.npy` file, or not a supported one.
     #[error("{}: {source}", path.display())]
-    Npy {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: NpyError,
-    },
+    Npy { path: PathBuf, source: NpyError },
     /// It is not an `.npz` archive, or not a supported one.
     #[error("{}: {source}", path.display())]
-    Npz {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: Box<NpzError>,
-    },
+    Npz { path: PathBuf, source: Box<NpzError> },
     /// It is not a `.safetensors` file, or not a supported one.
     #[error("{}: {source}", path.display())]
-    Safetensors {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: SafetensorsError,
-    },
+    Safetensors { path: PathBuf, source: SafetensorsError },
     /// Raw bytes that do not match the given type and shape.
     #[error("{}: {source}", path.display())]
-    Raw {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: RawError,
-    },
+    Raw { path: PathBuf, source: RawError },
     /// Neither its name nor its content identifies the format.
     #[error(
         "{}: cannot tell what kind of file this is: expected a name that ends in .npy, .npz, \
          .safetensors or .pb", path.display()
     )]
-    UnknownFormat {
-        /// The file.
-        path: PathBuf,
-    },
+    UnknownFormat { path: PathBuf },
     /// The name of an output does not identify a format.
     #[error(
         "{}: cannot tell which format to write: expected a name that ends in .npy, .npz, \
          .safetensors, .pb, .raw or .bin", path.display()
     )]
-    UnknownOutput {
-        /// The file.
-        path: PathBuf,
-    },
+    UnknownOutput { path: PathBuf },
     /// A tensor name for a file that holds a single tensor.
     #[error(
         "{}:{name}: {format} files hold one tensor, which needs no name: leave out {:?}",
         path.display(), format!(":{name}")
     )]
-    NoNames {
-        /// The file.
-        path: PathBuf,
-        /// The name.
-        name: String,
-        /// The format.
-        format: Format,
-    },
+    NoNames { path: PathBuf, name: String, format: Format },
     /// There is no tensor of that name, or there are several and none was named.
     #[error("{}: {}", path.display(), which(name, names, *more))]
-    WhichTensor {
-        /// The file.
-        path: PathBuf,
-        /// The requested name.
-        name: Option<String>,
-        /// Some of the names in the file.
-        names: Vec<String>,
-        /// How many more there are.
-        more: usize,
-    },
+    WhichTensor { path: PathBuf, name: Option<String>, names: Vec<String>, more: usize },
     /// The requested element type contradicts the file.
     #[error("{}: its elements are {element}, not {dtype}", path.display())]
-    OtherType {
-        /// The file.
-        path: PathBuf,
-        /// What the file says.
-        element: String,
-        /// The requested type.
-        dtype: DType,
-    },
+    OtherType { path: PathBuf, element: String, dtype: DType },
     /// The requested shape contradicts the file.
     #[error("{}: its shape is {shape:?}, not {asked:?}", path.display())]
-    OtherShape {
-        /// The file.
-        path: PathBuf,
-        /// What the file says.
-        shape: Vec<usize>,
-        /// The requested shape.
-        asked: Vec<usize>,
-    },
+    OtherShape { path: PathBuf, shape: Vec<usize>, asked: Vec<usize> },
     /// The output's format does not support this element type.
     #[error("{}: {format} files have no {element} elements; {}", path.display(), instead(*format, element))]
-    CannotHold {
-        /// The file.
-        path: PathBuf,
-        /// The format.
-        format: Format,
-        /// The type.
-        element: String,
-    },
+    CannotHold { path: PathBuf, format: Format, element: String },
     /// Strings that cannot be read, or cannot be stored in this format.
     #[error("{}: {reason}", path.display())]
-    Strings {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        reason: String,
-    },
+    Strings { path: PathBuf, reason: String },
     /// A name that is not allowed in an archive.
     #[error(
         "{}: {name:?} is not a valid tensor name: expected one that is not empty and, as a path, \
          stays inside the archive", path.display()
     )]
-    BadName {
-        /// The file.
-        path: PathBuf,
-        /// The name.
-        name: String,
-    },
+    BadName { path: PathBuf, name: String },
     /// Writing would remove other tensors.
     #[error(
         "{}: holds other tensors ({}), which would be lost: write to a new file",
         path.display(), listed(names, *more)
     )]
-    OthersWouldGo {
-        /// The file.
-        path: PathBuf,
-        /// Some of them.
-        names: Vec<String>,
-        /// How many more there are.
-        more: usize,
-    },
+    OthersWouldGo { path: PathBuf, names: Vec<String>, more: usize },
     /// A file whose format cannot be edited in place.
     #[error("{}: {format} files cannot be changed in place, only npy and raw ones", path.display())]
-    NotInPlace {
-        /// The file.
-        path: PathBuf,
-        /// The format.
-        format: Format,
-    },
+    NotInPlace { path: PathBuf, format: Format },
 }
 
 impl Error {

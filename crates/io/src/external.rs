@@ -13,39 +13,21 @@ use thiserror::Error as ThisError;
 /// An external data file that cannot be used, or not the requested part of it.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum ExternalError {
     /// The name leads out of the model's folder.
     #[error(
         "external data in {location:?}: {why}, expected a file in the model's own folder or below it"
     )]
-    Location {
-        /// The name, shortened.
-        location: String,
-        /// What is wrong with it.
-        why: &'static str,
-    },
+    Location { location: String, why: &'static str },
     /// It cannot be read.
     #[error("external data in {location:?}: cannot read it: {reason}")]
-    Read {
-        /// The name, shortened.
-        location: String,
-        /// Why not.
-        reason: String,
-    },
+    Read { location: String, reason: String },
     /// A byte range that the file does not have.
     #[error(
         "external data in {location:?}: bytes {offset} to {offset} + {length} are needed but the file has {available} bytes"
     )]
-    Outside {
-        /// The name, shortened.
-        location: String,
-        /// Where the range starts.
-        offset: u64,
-        /// How long it is.
-        length: u64,
-        /// Size of the file in bytes.
-        available: u64,
-    },
+    Outside { location: String, offset: u64, length: u64, available: u64 },
 }
 
 /// The folder of a model, and the files in it that were opened.

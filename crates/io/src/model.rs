@@ -8,54 +8,29 @@ use thiserror::Error as ThisError;
 /// Why a model file was refused.
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum ModelError {
     /// It is not an ONNX model.
     #[error("not an ONNX model: {reason}")]
-    NotOnnx {
-        /// The decoder's error.
-        reason: String,
-    },
+    NotOnnx { reason: String },
     /// An unsupported operator set.
     #[error(
         "its opset is {}, expected {low} to {high}",
         version.map_or("missing".to_owned(), |version| version.to_string())
     )]
-    Opset {
-        /// The version, if there is one.
-        version: Option<i64>,
-        /// The first supported version.
-        low: i64,
-        /// The last supported version.
-        high: i64,
-    },
+    Opset { version: Option<i64>, low: i64, high: i64 },
     /// An invalid tensor.
     #[error("{what}: {source}")]
-    Tensor {
-        /// Which one.
-        what: String,
-        /// What is wrong with it.
-        source: Box<TensorError>,
-    },
+    Tensor { what: String, source: Box<TensorError> },
     /// A value that is not a tensor.
     #[error("{what} {name:?} is a map or a sparse tensor, expected a tensor or a sequence")]
-    NoTensor {
-        /// Its role in the graph.
-        what: &'static str,
-        /// Its name.
-        name: String,
-    },
+    NoTensor { what: &'static str, name: String },
     /// A sparse tensor.
     #[error("initializer {name:?} is sparse, expected a dense tensor")]
-    Sparse {
-        /// Its name.
-        name: String,
-    },
+    Sparse { name: String },
     /// It is not an OpenVINO IR.
     #[error("not an OpenVINO IR: {reason}")]
-    NotIr {
-        /// What is wrong with it.
-        reason: String,
-    },
+    NotIr { reason: String },
     /// An invalid graph.
     #[error(transparent)]
     Graph(#[from] GraphError),

@@ -7,6 +7,7 @@ use thiserror::Error as ThisError;
 /// Why raw bytes were refused.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum RawError {
     /// Neither type nor shape was given.
     #[error("raw bytes have no header: give a type (such as f32) and a shape (such as 480,640,3)")]
@@ -21,23 +22,15 @@ pub enum RawError {
         available.map_or("more".to_owned(), |bytes| bytes.to_string())
     )]
     Size {
-        /// The shape.
         shape: Vec<usize>,
-        /// The type.
         dtype: DType,
-        /// Bytes that the shape needs.
         expected: u64,
         /// Bytes in the file; `None` if a pipe or a device has more, and may never end.
         available: Option<u64>,
     },
     /// Not a whole number of elements.
     #[error("the file has {}, not a whole number of {dtype} elements", bytes(*available))]
-    Rest {
-        /// The type.
-        dtype: DType,
-        /// Bytes in the file.
-        available: u64,
-    },
+    Rest { dtype: DType, available: u64 },
 }
 
 /// The layout, if both type and shape were given.

@@ -231,75 +231,34 @@ mod tests {
         let one = |dtype: &str, shape: &str, offsets: &str| {
             format!(r#"{{"x":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}}}"#)
         };
-        let big = u64::MAX;
-        let cases = [
-            (
-                one("F32", "[2]", "[0,8]"),
-                7,
-                "tensor \"x\": its data_offsets are [0, 8] but the file has 7 bytes of data: it is cut short, or the header is wrong",
-            ),
-            (
-                one("F32", "[2]", "[0,8]"),
-                9,
-                "1 byte follows the last tensor: either the header is wrong or something was appended",
-            ),
-            (
-                one("F32", "[2]", "[0,8]"),
-                10,
-                "2 bytes follow the last tensor: either the header is wrong or something was appended",
-            ),
-            (
-                one("F32", "[2]", "[4,12]"),
-                12,
-                "tensor \"x\": its data starts at 4, expected 0: tensors must follow each other without gaps",
-            ),
-            (
-                one("F32", "[2]", "[8,0]"),
-                8,
-                "tensor \"x\": shape [2] of f32 takes 8 bytes but its data_offsets are [8, 0]",
-            ),
-            (
-                one("F32", "[3]", "[0,8]"),
-                8,
-                "tensor \"x\": shape [3] of f32 takes 12 bytes but its data_offsets are [0, 8]",
-            ),
-            (
-                one("F4", "[3]", "[0,2]"),
-                2,
-                "tensor \"x\": shape [3] of f4e2m1 takes 2 bytes but its data_offsets are [0, 2]",
-            ),
-            (
-                one("F32", "[4294967296,4294967296]", "[0,8]"),
-                8,
-                "tensor \"x\": impossible shape: shape [4294967296, 4294967296] of f32 needs more than 9223372036854775807 bytes",
-            ),
-            (
-                one("U8", &format!("[{big}]"), &format!("[0,{big}]")),
-                8,
-                "tensor \"x\": impossible shape: shape [18446744073709551615] of u8 needs more than 9223372036854775807 bytes",
-            ),
-            (
-                one("U8", "[4]", &format!("[{},{big}]", big - 4)),
-                4,
-                "tensor \"x\": its data_offsets are [18446744073709551611, 18446744073709551615] but the file has 4 bytes of data: it is cut short, or the header is wrong",
-            ),
-            (
-                one("U8", "[-1]", "[0,1]"),
-                1,
-                "malformed header: invalid value: integer `-1`, expected u64",
-            ),
-            (
-                "[]".to_owned(),
-                0,
-                "malformed header: invalid type: sequence, expected an object of tensors",
-            ),
-            (r#"{"x":{"dtype":"U8"}}"#.to_owned(), 0, "malformed header: missing field `shape`"),
-        ];
-        for (header, data, message) in cases {
-            let error = read_all(&header, data).unwrap_err().to_string();
-            // The parser adds the position in the JSON.
-            assert_eq!(error.split(" at line").next(), Some(message), "{header}");
+        // Type, shape, offsets and bytes of data.
+        let cases = r#"
+F32 [2] [0,8] 7: tensor "x": its data_offsets are [0, 8] but the file has 7 bytes of data: it is cut short, or the header is wrong
+F32 [2] [0,8] 9: 1 byte follows the last tensor: either the header is wrong or something was appended
+F32 [2] [0,8] 10: 2 bytes follow the last tensor: either the header is wrong or something was appended
+F32 [2] [4,12] 12: tensor "x": its data starts at 4, expected 0: tensors must follow each other without gaps
+F32 [2] [8,0] 8: tensor "x": shape [2] of f32 takes 8 bytes but its data_offsets are [8, 0]
+F32 [3] [0,8] 8: tensor "x": shape [3] of f32 takes 12 bytes but its data_offsets are [0, 8]
+F4 [3] [0,2] 2: tensor "x": shape [3] of f4e2m1 takes 2 bytes but its data_offsets are [0, 2]
+F32 [4294967296,4294967296] [0,8] 8: tensor "x": impossible shape: shape [4294967296, 4294967296] of f32 needs more than 9223372036854775807 bytes
+U8 [18446744073709551615] [0,18446744073709551615] 8: tensor "x": impossible shape: shape [18446744073709551615] of u8 needs more than 9223372036854775807 bytes
+U8 [4] [18446744073709551611,18446744073709551615] 4: tensor "x": its data_offsets are [18446744073709551611, 18446744073709551615] but the file has 4 bytes of data: it is cut short, or the header is wrong
+U8 [-1] [0,1] 1: malformed header: invalid value: integer `-1`, expected u64
+"#;
+        // The parser adds the position in the JSON.
+        let said = |header: &str, data: usize| {
+            let error = read_all(header, data).unwrap_err().to_string();
+            error.split(" at line").next().unwrap().to_owned()
+        };
+        for (call, message) in cases.trim().lines().map(|line| line.split_once(": ").unwrap()) {
+            let [dtype, shape, offsets, data] = call.split(' ').collect::<Vec<_>>()[..] else {
+                panic!("{call}");
+            };
+            assert_eq!(said(&one(dtype, shape, offsets), data.parse().unwrap()), message, "{call}");
         }
+        let sequence = "malformed header: invalid type: sequence, expected an object of tensors";
+        assert_eq!(said("[]", 0), sequence);
+        assert_eq!(said(r#"{"x":{"dtype":"U8"}}"#, 0), "malformed header: missing field `shape`");
         let unknown = read_all(&one("F6_E2M3", "[4]", "[0,3]"), 3).unwrap_err().to_string();
         assert!(unknown.starts_with("tensor \"x\" has dtype \"F6_E2M3\", which is not supported; expected one of BOOL, U8"), "{unknown}");
         let entry = r#""x":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}"#;

@@ -12,7 +12,7 @@ use crate::kept;
 use crate::lengths::Lengths;
 use crate::ndarray;
 use crate::operand::{self, Operand, on_host};
-use crate::operation::{Asked, Visitor};
+use crate::operation::{self, Asked, Visitor};
 use crate::threads;
 use crate::view::{Place, View};
 use numpy::ndarray::ArrayViewD;
@@ -277,10 +277,7 @@ impl Visitor for Move<'_, '_> {
         let (source, mut target) = unsafe { (self.from.tensor(name)?, self.to.tensor_mut(name)?) };
         let mut go = || {
             let (from, to) = (source.layout(), target.layout());
-            let prepared = match self.table {
-                Some(table) => operator.table(table).prepare(from, to)?,
-                None => operator.prepare(from, to)?,
-            };
+            let prepared = operation::prepare(operator, self.table, from, to)?;
             hint::of(prepared).run(source.memory(), target.memory())
         };
         let work = self.work;
@@ -401,7 +398,8 @@ impl Visitor for Letters<'_> {
         let layout = Layout::dense(DType::U8, letters.shape())
             .map_err(|error| PyValueError::new_err(format!("reverse_complement: x: {error}")))?;
         let call = operator.table(&Table::dna()).prepare(&layout, &layout).map_err(raised)?;
-        match call.stray(&layout, bytes).map_err(raised)? {
+        let look = || call.stray(&layout, bytes);
+        match threads::run(bytes.len(), look).map_err(raised)? {
             Some(stray) => Err(PyValueError::new_err(format!("reverse_complement: x{stray}"))),
             None => Ok(()),
         }

@@ -5,7 +5,7 @@ use crate::dlpack::{self, Buffer, Memory};
 use crate::errors::raised;
 use crate::lengths::Lengths;
 use crate::operand::Operand;
-use crate::operation::{Asked, Visitor};
+use crate::operation::{self, Asked, Visitor};
 use crate::view::{Place, View};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -238,11 +238,7 @@ impl Visitor for Launch<'_, '_> {
         };
         let (from, to) = (tensor(self.from)?, tensor(self.to)?);
         let (src, dst) = (from.layout(), to.layout());
-        let prepared = match self.table {
-            Some(table) => operator.table(table).prepare(src, dst),
-            None => operator.prepare(src, dst),
-        };
-        let prepared = prepared.map_err(raised)?;
+        let prepared = operation::prepare(operator, self.table, src, dst).map_err(raised)?;
         let there = |tensor: &TensorRef<'_>| {
             let memory = tensor.memory();
             // SAFETY: the library that owns it frees it in the order of its stream, with which

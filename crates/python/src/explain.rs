@@ -2,23 +2,25 @@
 
 use crate::errors::raised;
 use crate::operand::{Operand, on_host};
-use crate::operation::{Asked, Visitor};
+use crate::operation::{self, Asked, Visitor};
 use crate::threads;
 use crate::view::View;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use retrograde::cpu::Isa;
-use retrograde::{Flow, Grain, Layout, Plan, Reversal};
+use retrograde::{Flow, Grain, Layout, Plan, Reversal, Table};
 
-/// How the call of an operator would run; arguments are those of the operator after the tensor.
+/// How the call of an operator would run; arguments are those of the operator after the tensor and a table.
 #[pyfunction]
-#[pyo3(signature = (operator, x, /, *arguments))]
+#[pyo3(signature = (operator, x, table, /, *arguments))]
 pub(crate) fn explain<'py>(
     operator: &str,
     x: &Bound<'py, PyAny>,
+    table: Option<&[u8]>,
     arguments: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyDict>> {
     // Convert, then describe, as in a call.
+    let table = table.map(Table::new).transpose().map_err(raised)?;
     let (asked, lengths) = Asked::named(operator, arguments)?;
     let (py, mut lengths, mut input) = (x.py(), asked.convert(lengths.as_ref())?, Operand::of(x)?);
     asked.check_elements(&input)?;
@@ -27,13 +29,14 @@ pub(crate) fn explain<'py>(
     let view = &input.view();
     let operation = asked.operation(lengths.as_ref(), &view.shape)?;
     on_host("x", view)?;
-    operation.visit(Explain { py, view, work: operation.work_on(view) })
+    operation.visit(Explain { py, view, work: operation.work_on(view), table: table.as_ref() })
 }
 
 struct Explain<'a, 'py> {
     py: Python<'py>,
     view: &'a View,
     work: usize,
+    table: Option<&'a Table>,
 }
 
 impl<'py> Visitor for Explain<'_, 'py> {
@@ -44,7 +47,8 @@ impl<'py> Visitor for Explain<'_, 'py> {
         // SAFETY: only the layout of the tensor is used.
         let source = unsafe { self.view.tensor(name)? };
         let target = self.target().map_err(|error| raised(error.into()))?;
-        let prepared = operator.prepare(source.layout(), &target).map_err(raised)?;
+        let prepared =
+            operation::prepare(operator, self.table, source.layout(), &target).map_err(raised)?;
         threads::run(self.work, || prepared.check().map(|_| ())).map_err(raised)?;
         let plan = prepared.plan();
         let written = u64::try_from(plan.bytes_moved() / 2).unwrap_or(u64::MAX);

@@ -55,7 +55,7 @@ macro_rules! on_device {
             output_bytes: usize,
         ) -> Status {
             let how = How { fresh: $fresh, wait: cuda::is_blocking() };
-            let (input, output) = ((input, input_bytes), (output, output_bytes));
+            let (input, output) = (Some((input, input_bytes)), (output, output_bytes));
             let lengths = (lengths, lengths_bytes, place);
             // SAFETY: passed on.
             unsafe { run_on_device(call, device, stream, input, lengths, output, how) }

@@ -12,15 +12,27 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyTuple;
 use retrograde::{
-    Align, LengthPolicy, Operator, Orientation, Reverse, ReverseSegments, ReverseSequence,
-    ReverseSubsequences, Tail, TensorRef,
+    Align, Layout, LengthPolicy, Operator, Orientation, Prepared, Reversal, Reverse,
+    ReverseSegments, ReverseSequence, ReverseSubsequences, Table, Tail, TensorRef,
 };
 
 /// A generic callback: the operators have different types, and one call serves them all.
 pub(crate) trait Visitor {
     type Output;
-    fn visit<'r>(self, operator: &(impl retrograde::Reversal<'r> + Sync))
-    -> PyResult<Self::Output>;
+    fn visit<'r>(self, operator: &(impl Reversal<'r> + Sync)) -> PyResult<Self::Output>;
+}
+
+/// Prepares a call, with a table if there is one.
+pub(crate) fn prepare<'r>(
+    operator: &impl Reversal<'r>,
+    table: Option<&Table>,
+    from: &Layout,
+    to: &Layout,
+) -> Result<Prepared<'r>, retrograde::Error> {
+    match table {
+        Some(table) => operator.table(table).prepare(from, to),
+        None => operator.prepare(from, to),
+    }
 }
 
 /// One of the operators with everything that it needs except the tensor.

@@ -149,8 +149,8 @@ def test_dask_takes_the_same_words(name):
     module = importlib.import_module("retrograde.dask")
     parameters = inspect.signature(getattr(module, name)).parameters
     ours = inspect.signature(getattr(retrograde, name)).parameters
-    # Masks are for the main functions, which take Dask's arrays too.
-    masks = ("where", "batch_axis") if name in ("reverse", "flip") else ("where",)
+    # Masks and tables are for the main functions; those with masks take Dask's arrays too.
+    masks = ("where", "table", "batch_axis") if name in ("reverse", "flip") else ("where", "table")
     assert list(parameters) == [p for p in ours if p not in ("out", *masks)]
     if name == "reverse_sequence":
         assert module.reverse_sequence(X, [1, 3], batch_first=True).compute().tolist() == [[0, 1, 2], [5, 4, 3]]
@@ -163,10 +163,12 @@ def test_dask_takes_the_same_words(name):
 def test_signatures_have_the_right_names_only(module):
     out = {"out": None} if module.__name__ != "retrograde.jax" else {}
     where = {"where": None} if out else {}
-    padding = {"align": "start", "tail": "keep", **where}
     batch = {**where, "batch_axis": 0} if out else {}
+    # Of the main functions alone, as letters are.
+    table = {"table": None} if module is retrograde else {}
+    padding = {"align": "start", "tail": "keep", **where, **table}
     for name, required, optional in [
-        ("reverse", ["x"], {"axes": None, "mask": None, "duplicates": "set", **batch, **out}),
+        ("reverse", ["x"], {"axes": None, "mask": None, "duplicates": "set", **batch, **table, **out}),
         (
             "reverse_sequence",
             ["x", "lengths"],
@@ -179,7 +181,7 @@ def test_signatures_have_the_right_names_only(module):
         ("orient", ["x"], {"orientation": None, "axes": None, "orientations": None, "batch_axis": None, **out}),
         ("reverse_subsequences", ["x", "lengths", "axis"], {"policy": "clamp", **padding, **out}),
         # A nested tensor has offsets of its own; JAX has none.
-        ("reverse_segments", ["x", "offsets"], {"axis": 0}) if not out else ("reverse_segments", ["x"], {"offsets": None, "axis": 0, **where, **out}),
+        ("reverse_segments", ["x", "offsets"], {"axis": 0}) if not out else ("reverse_segments", ["x"], {"offsets": None, "axis": 0, **where, **table, **out}),
     ]:
         parameters = inspect.signature(getattr(module, name)).parameters
         assert list(parameters) == [*required, *optional]

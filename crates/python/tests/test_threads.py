@@ -141,6 +141,23 @@ def test_the_environment_sets_threads(asked, used):
     assert int(shown.stdout) == (used or most_threads())
 
 
+STRICT = """
+import os, numpy as np, retrograde
+retrograde.set_num_threads(1)
+letters = np.full(4 << 20, ord("A"), np.uint8)
+letters[0] = ord("-")
+before = len(os.listdir("/proc/self/task"))
+retrograde.reverse_complement(letters, offsets=[0, 1, len(letters)], where=[False, True], strict=True)
+print(len(os.listdir("/proc/self/task")) - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux's /proc")
+def test_one_thread_looks_for_letters():
+    done = deadline.run([sys.executable, "-c", STRICT], check=True)
+    assert int(done.stdout) == 0
+
+
 def in_child(queue):
     x = np.arange(3_000_000, dtype=np.uint32)
     y = retrograde.reverse_sequence(x.reshape(2, -1), [1_500_000, 3], time_axis=1, batch_axis=0)

@@ -146,6 +146,9 @@ WRONG = [
     (lambda: retrograde.reverse_subsequences(X, np.ones((5, 3), int), axis=1, where=MASK), ValueError, r"ReverseSubsequences: where has shape \[5\], expected \[5, 3\], one for each lane"),
     (lambda: retrograde.reverse_segments(X, [0, 2, 5], where=[True]), ValueError, r"ReverseSegments: where has shape \[1\], expected \[2\], one for each segment"),
     (lambda: retrograde.reverse_segments(X, [0, 3, 2], where=[True, False]), ValueError, r"ReverseSegments: offsets\[2\] is 2, outside \[3, 5\]"),
+    # Twice these wraps to 0, an offset.
+    (lambda: retrograde.reverse_segments(X, np.uint64([0, 1 << 63, 5]), where=[True, True]), ValueError, r"offsets\[1\] is 9223372036854775808, outside \[0, 5\]"),
+    (lambda: retrograde.reverse_segments(X, [0, -1 << 63, 5], where=[True, True]), ValueError, r"offsets\[1\] is -9223372036854775808, outside \[0, 5\]"),
     (lambda: retrograde.reverse_complement(np.zeros(3)), TypeError, "reverse_complement: x has type float64, expected letters of one byte"),
     (lambda: retrograde.reverse_complement(np.array([b"ACG"])), TypeError, "reverse_complement: x has type |S3, strings of up to 3 letters"),
     (lambda: retrograde.reverse_complement(b"AC", 1), ValueError, r"reverse_complement: axis is 1, outside \[-1, 0\] for a tensor of rank 1"),
@@ -160,6 +163,14 @@ def test_what_is_refused(at):
     call, kind, text = WRONG[at]
     with pytest.raises(kind, match=text):
         call()
+
+
+def test_masks_of_jax_do_not_cut_lengths():
+    mask = pytest.importorskip("jax").numpy.asarray([True, True])
+    with pytest.raises(ValueError, match=r"lengths\[0\] is 4294967299, outside \[0, 7\]"):
+        retrograde.reverse_sequence(X[:2], np.array([(1 << 32) + 3, 2]), batch_first=True, where=mask)
+    with pytest.raises(ValueError, match=r"offsets\[1\] is 4294967299, outside \[0, 5\]"):
+        retrograde.reverse_segments(X, [0, (1 << 32) + 3, 5], where=mask)
 
 
 COMPLEMENT = dict(zip(b"ACGTURYSWKMBDHVNacgturyswkmbdhvn", b"TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn", strict=True))

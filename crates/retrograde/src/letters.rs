@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::layout::Layout;
 use crate::prepared::{Prepared, unravel};
 use crate::table::Table;
+use crate::tensor::TensorRef;
 use std::fmt;
 
 /// The letters of nucleic acids, those of IUPAC included.
@@ -46,13 +47,15 @@ impl Prepared<'_> {
     /// # Ok::<(), retrograde::Error>(())
     /// ```
     pub fn stray(&self, layout: &Layout, bytes: &[u8]) -> Result<Option<Stray>, Error> {
+        TensorRef::new(layout.clone(), bytes)?;
         let is_stray = |byte: &u8| !LETTERS.as_bytes().contains(&byte.to_ascii_uppercase());
         let are_strays: [bool; 256] = std::array::from_fn(|byte| is_stray(&(byte as u8)));
-        let mut strays: Vec<u8> =
-            bytes.iter().map(|&byte| u8::from(are_strays[usize::from(byte)])).collect();
-        if !strays.contains(&1) {
+        let is_stray = |byte: &u8| are_strays[usize::from(*byte)];
+        // Most files have none, and may be larger than memory.
+        if !bytes.iter().any(is_stray) {
             return Ok(None);
         }
+        let mut strays: Vec<u8> = bytes.iter().map(|byte| u8::from(is_stray(byte))).collect();
         // The program knows what is reversed: it counts strays there. After two runs each is where it was.
         let counting = Table::bytes(&std::array::from_fn(|count| match count {
             1 => 2,
@@ -80,6 +83,7 @@ impl Prepared<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{DType, Reversal, Reverse};
 
     /// Whatever a table changes is a letter; S, W and N are their own complements.
     #[test]
@@ -89,5 +93,14 @@ mod tests {
             let is_letter = LETTERS.as_bytes().contains(&byte.to_ascii_uppercase());
             assert_eq!(is_letter, entry != byte || b"SWNswn".contains(&byte), "{byte}");
         }
+    }
+
+    #[test]
+    fn a_layout_beyond_the_bytes_is_refused() {
+        let dense = Layout::dense(DType::U8, &[4]).unwrap();
+        let call = Reverse::all().table(&Table::dna()).prepare(&dense, &dense).unwrap();
+        let spread = Layout::strided(DType::U8, &[4], &[2], 0).unwrap();
+        let error = call.stray(&spread, b"A-GT").unwrap_err();
+        assert!(matches!(error, Error::Layout(_)), "{error}");
     }
 }

@@ -8,6 +8,7 @@ use crate::layout::{Layout, Shape};
 use crate::mask::Held;
 #[cfg(feature = "ndarray")]
 use crate::nd;
+use crate::op::sealed::Operands;
 use crate::op::{LengthsOperator, Orient, Reverse, WithLengths};
 use crate::prepared::{Planned, Prepared};
 use crate::table::Table;
@@ -437,12 +438,13 @@ impl<'a, O: LengthsOperator> sealed::Plans<'a> for WithLengths<'a, O> {
     fn lowered(&self, src: &Layout, dst: &Layout, marks: bool) -> Result<Planned<'a>, Error> {
         let Some(mask) = &self.mask else {
             let lengths = self.operator.shaped(&self.lengths, src.shape())?;
-            let plan = self.operator.lower(src, lengths.layout(), dst, marks)?;
+            let on = Operands { src, lengths: lengths.layout(), dst, marks };
+            let plan = self.operator.lower(&on)?;
             let lengths = Some(Held::Given(lengths));
             return Ok(Planned { operator: O::OPERATOR, plan, lengths, table: None });
         };
         let (operator, lengths) = self.operator.masked(&self.lengths, mask, src.shape())?;
-        let plan = operator.lower(src, lengths.layout(), dst, marks)?;
+        let plan = operator.lower(&Operands { src, lengths: lengths.layout(), dst, marks })?;
         Ok(Planned { operator: O::OPERATOR, plan, lengths: Some(lengths), table: None })
     }
 }

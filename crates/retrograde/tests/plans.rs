@@ -301,6 +301,13 @@ fn plans_explain_themselves() {
         "copy one block: 1 unit of 20 B\n\
         \x20 lengths: 5 of i64, clamped to 1 (checked, but nothing depends on them)"
     );
+    let (x, offsets) = (dense(DType::F32, &[10, 4]), dense(DType::I32, &[3]));
+    assert_eq!(
+        ReverseSegments::along(0).plan(&x, &offsets, &x).unwrap().to_string(),
+        "reverse each segment: 10 units of 16 B each\n\
+        \x20         10 x flip segments  step 16 B in, 16 B out\n\
+        \x20 offsets: 3 of i32, ascending from 0 to at most 10"
+    );
 }
 
 /// With lengths of another type, a prepared call is the one that would be prepared for them.

@@ -37,7 +37,7 @@ impl AnyGpu for Adapter {
     ) -> Result<()> {
         let set = std::env::var(PIECE_VARIABLE).ok().and_then(|bytes| bytes.parse().ok());
         let piece = set.filter(|&bytes| bytes > 0).unwrap_or(PIECE);
-        let reversed = self.0.reverse_prepared_in_pieces(prepared, input, output, piece, done);
+        let reversed = self.0.reverse_in_pieces(prepared, input, None, output, piece, done);
         Ok(pollster::block_on(reversed)?)
     }
 }

@@ -84,7 +84,7 @@ impl Passage<'_> {
             Some(table) => operator.table(table).prepare(&self.layout, &result)?,
             None => operator.prepare(&self.layout, &result)?,
         };
-        pollster::block_on(self.gpu.reverse_prepared(&prepared, self.input, self.output))
+        pollster::block_on(self.gpu.reverse(&prepared, self.input, None, self.output))
     }
 }
 

@@ -6,23 +6,11 @@ use crate::device::Gpu;
 use crate::dispatches::Dispatches;
 use crate::error::Error;
 use crate::filled::filled;
+use crate::movement::Movement;
 use crate::params::Read;
 use crate::view::{GpuLengths, View};
-use retrograde::{LengthsPlan, Memory, Plan, Prepared, Table};
+use retrograde::{LengthsPlan, Memory, Plan};
 use std::ops::Range;
-
-/// What a call does: moves elements, and looks up what it reverses.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Moved<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) table: Option<&'a Table>,
-}
-
-impl<'a> Moved<'a> {
-    pub(crate) fn of(prepared: &'a Prepared<'_>) -> Self {
-        Moved { plan: prepared.plan(), table: prepared.table() }
-    }
-}
 
 /// Collects the steps of a call whose arguments were checked.
 pub(crate) struct Binder<'a> {
@@ -38,12 +26,13 @@ pub(crate) struct Binder<'a> {
 impl<'a> Binder<'a> {
     pub(crate) fn new(
         gpu: &'a Gpu,
-        Moved { plan, table }: Moved<'a>,
+        call: Movement<'a>,
         lengths: Option<GpuLengths<'_>>,
         dst: View<'_>,
     ) -> Result<Self, Error> {
         let mut list = Dispatches::new(gpu.window(), gpu.words_each(), gpu.most_groups());
-        if let Some(table) = table {
+        let plan = call.plan;
+        if let Some(table) = call.table() {
             list.look_up(plan, table);
         }
         let mut binder = Binder { gpu, list, lengths: None, copy: None, steps: Vec::new() };

@@ -93,7 +93,7 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// The kernel that [`Gpu::execute`](crate::Gpu::execute) uses for a plan.
+/// The kernel that [`Gpu::run`](crate::Gpu::run) uses for a plan.
 ///
 /// ```
 /// use retrograde::{DType, Layout, Reverse};
@@ -109,8 +109,7 @@ pub fn kernel(plan: &Plan) -> Kernel {
     choose(plan, &Shape::of(plan), Where::default())
 }
 
-/// The same for [`Gpu::execute_in_place`](crate::Gpu::execute_in_place), in a buffer whose view
-/// begins with a word and fits a binding.
+/// The same in place, in a buffer whose view begins with a word and fits a binding.
 pub fn kernel_in_place(plan: &Plan) -> Kernel {
     choose_in_place(plan, Shape::of(plan), Where::IN_PLACE, true).0
 }

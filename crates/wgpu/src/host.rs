@@ -1,9 +1,9 @@
 //! Tensors of the host, streamed through the device piece by piece.
 
-use crate::binder::Moved;
 use crate::device::Gpu;
 use crate::error::Error;
-use crate::view::{GpuLengths, View};
+use crate::movement::Movement;
+use crate::view::GpuLengths;
 use retrograde::{LengthsMemory, Plan, Prepared, cpu};
 use std::ops::Range;
 
@@ -11,67 +11,46 @@ use std::ops::Range;
 const PIECE: usize = 256 << 20;
 
 impl Gpu {
-    /// Runs a plan from host memory to host memory. Lengths are checked before anything is written;
-    /// bytes of the output that the plan does not write keep their values.
-    pub async fn reverse(
+    /// Runs a plan or a prepared call from host memory to host memory. Lengths, for a prepared call its
+    /// own if none are given, are checked before anything is written; bytes of the output that the
+    /// plan does not write keep their values.
+    pub async fn reverse<'c>(
         &self,
-        plan: &Plan,
+        call: impl Into<Movement<'c>>,
         input: &[u8],
         lengths: Option<LengthsMemory<'_>>,
         output: &mut [u8],
     ) -> Result<(), Error> {
-        self.reverse_in_pieces(plan, input, lengths, output, PIECE, |_| ()).await
+        self.reverse_in_pieces(call, input, lengths, output, PIECE, |_| ()).await
     }
 
     /// The same with about so many bytes of output at a time; `done` is told how many each piece
     /// wrote. A piece may be larger: an axis whose lanes have lengths is never cut.
-    pub async fn reverse_in_pieces(
+    pub async fn reverse_in_pieces<'c>(
         &self,
-        plan: &Plan,
+        call: impl Into<Movement<'c>>,
         input: &[u8],
         lengths: Option<LengthsMemory<'_>>,
         output: &mut [u8],
         piece: usize,
         done: impl FnMut(u64),
     ) -> Result<(), Error> {
-        let moved = Moved { plan, table: None };
-        self.host_in_pieces(moved, input, lengths, output, piece, done).await
-    }
-
-    /// Runs a prepared call from host memory to host memory, as [`reverse`](Self::reverse) does with a
-    /// plan. Its errors name the operator and the index of a wrong length.
-    pub async fn reverse_prepared(
-        &self,
-        prepared: &Prepared<'_>,
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), Error> {
-        self.reverse_prepared_in_pieces(prepared, input, output, PIECE, |_| ()).await
-    }
-
-    /// The same in pieces: see [`reverse_in_pieces`](Self::reverse_in_pieces).
-    pub async fn reverse_prepared_in_pieces(
-        &self,
-        prepared: &Prepared<'_>,
-        input: &[u8],
-        output: &mut [u8],
-        piece: usize,
-        done: impl FnMut(u64),
-    ) -> Result<(), Error> {
-        let (moved, lengths) = (Moved::of(prepared), prepared.lengths_memory());
-        let reversed = self.host_in_pieces(moved, input, lengths, output, piece, done).await;
-        reversed.map_err(|error| error.explained(prepared))
+        let call = call.into();
+        let lengths = lengths.or_else(|| call.prepared.and_then(Prepared::lengths_memory));
+        let reversed = self.host_in_pieces(call, input, lengths, output, piece, done).await;
+        reversed.map_err(|error| call.explain(error))
     }
 
     async fn host_in_pieces(
         &self,
-        Moved { plan, table }: Moved<'_>,
+        call: Movement<'_>,
         input: &[u8],
         lengths: Option<LengthsMemory<'_>>,
         output: &mut [u8],
         piece: usize,
         mut done: impl FnMut(u64),
     ) -> Result<(), Error> {
+        let plan = call.plan;
         plan.check_sizes(input.len(), output.len())?;
         cpu::Checked::new(plan, lengths)?;
         let most = usize::try_from(self.device().limits().max_buffer_size).unwrap_or(usize::MAX);
@@ -91,8 +70,8 @@ impl Gpu {
                 false => self.upload(&output[to.clone()])?,
             };
             let lengths = lengths.map(GpuLengths::Host);
-            let moved = Moved { plan: &plan, table };
-            self.submit(&self.bind_moved(moved, View::whole(&src), lengths, View::whole(&dst))?);
+            let call = Movement { plan: &plan, ..call };
+            self.submit(&self.bind_movement(call, (&src).into(), lengths, (&dst).into())?);
             let result = self.download(&dst, 0..to.len() as u64).await?;
             output[to.clone()].copy_from_slice(&result);
             done(to.len() as u64);

@@ -49,6 +49,8 @@ mod host;
 #[cfg(feature = "device")]
 mod kernels;
 #[cfg(feature = "device")]
+mod movement;
+#[cfg(feature = "device")]
 mod report;
 #[cfg(feature = "device")]
 mod view;
@@ -57,6 +59,8 @@ mod view;
 pub use bound::Bound;
 #[cfg(feature = "device")]
 pub use device::{Gpu, Options};
+#[cfg(feature = "device")]
+pub use movement::Movement;
 #[cfg(feature = "device")]
 pub use report::Reports;
 #[cfg(feature = "device")]

@@ -41,14 +41,15 @@ fn views_may_begin_at_any_byte_and_neighbours_are_kept() {
         let input = gpu.upload(b"..abcdefg.......")?;
         let output = gpu.upload(b"################")?;
         let plan = flip(DType::U8, &[7], &[0]);
-        gpu.execute(&plan, View::new(&input, 2, 7), None, View::new(&output, 5, 7))?;
+        gpu.run(&plan, View::new(&input, 2, 7), None, View::new(&output, 5, 7))?;
         assert_eq!(gpu.download(&output, 0..16).await?, b"#####gfedcba####");
-        gpu.execute_in_place(&plan, None, View::new(&output, 5, 7))?;
+        let same = View::new(&output, 5, 7);
+        gpu.run(&plan, same, None, same)?;
         assert_eq!(gpu.download(&output, 3..14).await?, b"##abcdefg##");
         // Another part of the same buffer.
-        gpu.execute(&plan, View::new(&output, 5, 7), None, View::new(&output, 12, 4)).unwrap_err();
+        gpu.run(&plan, View::new(&output, 5, 7), None, View::new(&output, 12, 4)).unwrap_err();
         let plan = flip(DType::U8, &[4], &[0]);
-        gpu.execute(&plan, View::new(&output, 5, 4), None, View::new(&output, 10, 4))?;
+        gpu.run(&plan, View::new(&output, 5, 4), None, View::new(&output, 10, 4))?;
         assert_eq!(gpu.download(&output, 0..16).await?, b"#####abcdedcba##");
         Ok(())
     });
@@ -60,7 +61,7 @@ fn what_the_host_can_see_is_refused_before_anything_is_submitted() {
         let buffer = gpu.upload(&[7; 64])?;
         let plan = flip(DType::F32, &[8], &[0]);
         let at = |start, len| View::new(&buffer, start, len);
-        let run = |src, dst| gpu.execute(&plan, src, None, dst).unwrap_err();
+        let run = |src, dst| gpu.run(&plan, src, None, dst).unwrap_err();
         let outside = Error::OutsideBuffer { view: "input", start: 40, end: 72, size: 64 };
         assert_eq!(run(at(40, 32), at(0, 32)), outside);
         let end = u64::MAX;
@@ -71,10 +72,11 @@ fn what_the_host_can_see_is_refused_before_anything_is_submitted() {
         assert_eq!(run(at(0, 31), at(32, 32)), small.into());
         let missing = ExecuteError::LengthsMissing;
         let rows = rows(2, 4);
-        assert_eq!(gpu.execute_in_place(&rows, None, at(0, 8)).unwrap_err(), missing.into());
+        let same = at(0, 8);
+        assert_eq!(gpu.run(&rows, same, None, same).unwrap_err(), missing.into());
         let given = GpuLengths::from((DType::I32, at(4, 8)));
         let over = ExecuteError::LengthsOverlap;
-        assert_eq!(gpu.execute_in_place(&rows, Some(given), at(0, 8)).unwrap_err(), over.into());
+        assert_eq!(gpu.run(&rows, same, Some(given), same).unwrap_err(), over.into());
         let copies = gpu.device().create_buffer(&wgpu::BufferDescriptor {
             label: None,
             size: 64,
@@ -98,7 +100,7 @@ fn an_invalid_length_on_the_device_stops_its_call_and_is_reported_later() {
         let plan = rows(2, 4);
         let (bad, good) = (gpu.upload(&bytes(&[3, 5]))?, gpu.upload(&bytes(&[3, 4]))?);
         let run = |lengths: &wgpu::Buffer| {
-            gpu.execute_in_place(&plan, Some((DType::I32, View::whole(lengths)).into()), view)
+            gpu.run(&plan, view, Some((DType::I32, View::whole(lengths)).into()), view)
         };
         // Buffers have at least 16 bytes; the plan reads what it needs.
         run(&bad)?;
@@ -111,7 +113,7 @@ fn an_invalid_length_on_the_device_stops_its_call_and_is_reported_later() {
         let lengths = [-1i32, 0];
         let host = Some(GpuLengths::Host((&lengths).into()));
         let error = ExecuteError::LengthOutOfRange { ordinal: 0, value: -1, limit: 4 };
-        assert_eq!(gpu.execute_in_place(&plan, host, view).unwrap_err(), error.into());
+        assert_eq!(gpu.run(&plan, view, host, view).unwrap_err(), error.into());
         Ok(())
     });
 }
@@ -130,11 +132,8 @@ fn each_call_may_have_its_own_report() {
         for (at, lengths) in lengths?.iter().enumerate() {
             let view = View::new(lengths, 0, 12);
             let gpu = gpu.reporting_to(&reports, at);
-            gpu.execute_in_place(
-                &plan,
-                Some((DType::I32, view).into()),
-                View::new(&memory, 0, 24),
-            )?;
+            let memory = View::new(&memory, 0, 24);
+            gpu.run(&plan, memory, Some((DType::I32, view).into()), memory)?;
         }
         let bad = |ordinal, value, low, high| {
             Some(ExecuteError::OffsetOutOfRange { ordinal, value, low, high })
@@ -190,7 +189,7 @@ fn an_invocation_may_take_one_word_or_four() {
             {
                 let plan = flip(dtype, &[len], &[0]);
                 let dst = gpu.upload(&input)?;
-                gpu.execute(&plan, View::whole(&src), None, View::whole(&dst))?;
+                gpu.run(&plan, View::whole(&src), None, View::whole(&dst))?;
                 let mut wanted = input.clone();
                 let layout = Layout::dense(dtype, &[len]).unwrap();
                 let used = &mut wanted[..layout.byte_len()];
@@ -198,7 +197,7 @@ fn an_invocation_may_take_one_word_or_four() {
                 let width = layout.byte_len() / len;
                 used.chunks_mut(width).for_each(<[u8]>::reverse);
                 assert!(gpu.download(&dst, 0..12_345).await? == wanted, "{dtype}, {words} words");
-                gpu.execute_in_place(&plan, None, View::whole(&dst))?;
+                gpu.run(&plan, (&dst).into(), None, (&dst).into())?;
                 assert!(gpu.download(&dst, 0..12_345).await? == input, "{dtype}, {words} words");
             }
         }
@@ -235,8 +234,8 @@ fn dense_rows_of_any_length_are_gathered_and_swapped() {
                 let gpu = gpu.with_words_each(words);
                 let (src, dst) = (gpu.upload(&memory)?, gpu.upload(&memory)?);
                 let view = |buffer| View::new(buffer, start as u64, (count * row) as u64);
-                gpu.execute(&plan, view(&src), given(), view(&dst))?;
-                gpu.execute_in_place(&plan, given(), view(&src))?;
+                gpu.run(&plan, view(&src), given(), view(&dst))?;
+                gpu.run(&plan, view(&src), given(), view(&src))?;
                 for (buffer, how) in [(&dst, "out of place"), (&src, "in place")] {
                     let moved = gpu.download(buffer, 0..memory.len() as u64).await?;
                     assert!(moved == wanted, "{dtype} [{count},{steps}], {words} words, {how}");
@@ -265,6 +264,6 @@ fn tensors_larger_than_a_binding_run_in_pieces() {
     gpu.submit(&bound);
     let got = pollster::block_on(gpu.download(&dst, 0..len as u64)).unwrap();
     assert!(got.iter().eq(input.iter().rev()));
-    gpu.execute_in_place(&plan, None, View::whole(&dst)).unwrap();
+    gpu.run(&plan, (&dst).into(), None, (&dst).into()).unwrap();
     assert!(pollster::block_on(gpu.download(&dst, 0..len as u64)).unwrap() == input);
 }

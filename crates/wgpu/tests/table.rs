@@ -398,13 +398,13 @@ fn the_host_s_tensors_are_looked_up_in_pieces() {
         let input = noise(layout.byte_len());
         let (mut wanted, mut output) = (input.clone(), vec![0; input.len()]);
         prepared.run(&input, &mut wanted)?;
-        gpu.reverse_prepared_in_pieces(&prepared, &input, &mut output, 512, |_| ()).await?;
+        gpu.reverse_in_pieces(&prepared, &input, None, &mut output, 512, |_| ()).await?;
         assert!(output == wanted);
-        gpu.reverse_prepared(&prepared, &wanted, &mut output).await?;
+        gpu.reverse(&prepared, &wanted, None, &mut output).await?;
         prepared.run_in_place(&mut wanted)?;
         assert!(output == wanted);
         let bad = prepared.with_lengths(&[2i64, 22, 1800, 4000]).unwrap();
-        let error = gpu.reverse_prepared(&bad, &input, &mut output).await.unwrap_err();
+        let error = gpu.reverse(&bad, &input, None, &mut output).await.unwrap_err();
         assert_eq!(error.to_string(), "ReverseSegments: offsets[0] is 1, outside [0, 0]");
         assert!(output == wanted, "nothing is written");
         Ok(())

@@ -19,55 +19,22 @@ use retrograde_program::operators::{Alignment, AxesArguments, Duplicates, Paddin
 /// An operator with its arguments. Lengths have the shape that it expects.
 #[derive(Debug)]
 pub(crate) enum Call {
-    /// Whole axes.
-    Reverse {
-        /// The operator.
-        operator: Reverse,
-        /// Its axes, from the start and in order.
-        axes: Vec<usize>,
-        /// The axis that a mask is for, as it was given.
-        batch: i64,
-    },
-    /// A padded batch of sequences.
+    /// Whole axes, from the start and in order, and the axis that a mask is for, as it was given.
+    Reverse { operator: Reverse, axes: Vec<usize>, batch: i64 },
+    /// A padded batch of sequences, with one length per entry.
     Sequence {
-        /// The operator.
         operator: ReverseSequence,
-        /// The axis that is reversed.
         time: usize,
-        /// The axis with one length per entry.
         batch: usize,
-        /// Where the padding is.
         padding: Padding,
-        /// One length per entry.
         lengths: Tensor,
     },
     /// Each lane by its own length.
-    Subsequences {
-        /// The operator.
-        operator: ReverseSubsequences,
-        /// The axis that is reversed.
-        axis: usize,
-        /// Where the padding is.
-        padding: Padding,
-        /// One length per lane.
-        lengths: Tensor,
-    },
-    /// Segments of an axis.
-    Segments {
-        /// The operator.
-        operator: ReverseSegments,
-        /// The axis that is cut.
-        axis: usize,
-        /// Where segments start, and the end of the last one.
-        offsets: Tensor,
-    },
-    /// An orientation of images.
-    Orient {
-        /// The operator.
-        operator: Orient,
-        /// The axes of rows and columns, from the start.
-        axes: [usize; 2],
-    },
+    Subsequences { operator: ReverseSubsequences, axis: usize, padding: Padding, lengths: Tensor },
+    /// Segments of an axis: where they start, and the end of the last one.
+    Segments { operator: ReverseSegments, axis: usize, offsets: Tensor },
+    /// An orientation of images, and the axes of rows and columns, from the start.
+    Orient { operator: Orient, axes: [usize; 2] },
 }
 
 impl Call {

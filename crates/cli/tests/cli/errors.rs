@@ -38,177 +38,87 @@ fn folder() -> TempDir {
     folder
 }
 
+/// Calls, and what they say.
+const FAILURES: &str = r#"
+# Files that cannot be read.
+reverse none.npy => cannot read none.npy: No such file or directory
+reverse . => cannot read .: is a directory
+reverse text.npy => text.npy: not a .npy file: it begins with "hello, w", not with \x93NUMPY
+reverse zip.npy => zip.npy: not a .npy file: it begins with "PK\x03\x04....", not with \x93NUMPY (an
+    .npz archive? name it .npz)
+reverse short.npy => short.npy: shape [3] of "<f4" takes 12 bytes but the file has 11: it is cut
+    short
+reverse long.npy => long.npy: shape [3] of "<f4" takes 12 bytes but the file has 13: either the
+    shape is wrong or something was appended
+reverse claims.npy => claims.npy: shape [1099511627776, 1024] of "<f8" takes 9007199254740992 bytes
+    but the file has 0: it is cut short
+reverse overflows.npy => overflows.npy: impossible shape: shape [4294967296, 4294967296] of f64
+    needs more than 9223372036854775807 bytes
+reverse negative.npy => negative.npy: axis 0 has the negative size -1
+reverse records.npy => records.npy: object array ("|O"): its elements are pickled Python objects,
+    not fixed-width data; save it with a plain dtype, such as x.astype('U') for strings
+reverse objects.npy => objects.npy: object array ("|O"): its elements are pickled Python objects,
+    not fixed-width data; save it with a plain dtype, such as x.astype('U') for strings
+reverse subarray.npy => subarray.npy: subarray dtype (its dtype is a tuple): save it as an array
+    with more axes
+reverse unknown.npy => unknown.npy: unknown dtype "<x4", expected one such as '<f4', '>i8', '|u1',
+    '<U5' or '|V16'
+reverse broken.npy => broken.npy: malformed header: expected ',' or '}' at byte 15, found nothing
+reverse cut.npy => cut.npy: the file is cut short: its header should have 15 bytes but only 10
+    follow
+# Arguments that do not fit the tensor.
+reverse x.npy --axes 0,2 => Reverse: axes[1] is 2, outside [-2, 1] for a tensor of rank 2
+reverse x.npy --axes -3 => Reverse: axes[0] is -3, outside [-2, 1] for a tensor of rank 2
+reverse x.npy --axes=-9223372036854775808 => Reverse: axes[0] is -9223372036854775808, outside [-2,
+    1] for a tensor of rank 2
+reverse scalar.npy --axes 0 => Reverse: axes[0] is 0, but a scalar (rank 0) has no axes
+reverse x.npy --axes 0,1,-2 --duplicates error => Reverse: axes[2] is -2, the same axis as axes[0],
+    expected distinct axes
+reverse x.npy --mask 1,0,1 => Reverse: the mask has 3 entries, expected 2, one per axis
+reverse-sequence vector.npy --lengths 1 => ReverseSequence: input has rank 1, expected at least 2
+reverse-sequence x.npy --lengths 1 --time-axis -3 => ReverseSequence: time_axis is -3, outside [-2,
+    1] for a tensor of rank 2
+reverse-sequence x.npy --lengths 1 --batch-axis 0 => ReverseSequence: time_axis and batch_axis are
+    both 0, they must differ
+reverse-subsequences x.npy --lengths 1 --axis -3 => ReverseSubsequences: axis is -3, outside [-2, 1]
+    for a tensor of rank 2
+# Lengths.
+reverse-sequence x.npy --lengths '' => ReverseSequence: lengths have shape [0], expected [3]: axis 1
+    (batch_axis) has size 3, axis 0 (time_axis) has size 2
+reverse-sequence x.npy --lengths 1,2,3 => ReverseSequence: lengths[2] is 3, outside [0, 2] (--policy
+    clamp would make it 2)
+reverse-sequence x.npy --lengths -1,2,2 --policy clamp => ReverseSequence: lengths[0] is -1, outside
+    [0, 2]
+reverse-subsequences x.npy --axis=1 --lengths=4,1 --policy=strict => ReverseSubsequences: lengths[0,
+    0] is 4, outside [0, 3] (--policy clamp would make it 3)
+reverse-sequence x.npy --lengths square.npy => ReverseSequence: lengths have shape [2, 2], expected
+    [3]: axis 1 (batch_axis) has size 3, axis 0 (time_axis) has size 2
+reverse-sequence x.npy --lengths 1,2 => ReverseSequence: lengths have shape [2], expected [3]: axis
+    1 (batch_axis) has size 3, axis 0 (time_axis) has size 2: did you mean --time-axis 1
+    --batch-axis 0, for a file in which axis 0 is the batch?
+reverse-sequence x.npy --lengths 1,2,2,1 => ReverseSequence: lengths have shape [4], expected [3]:
+    axis 1 (batch_axis) has size 3, axis 0 (time_axis) has size 2
+reverse-subsequences x.npy --axis=1 --lengths=square.npy => ReverseSubsequences: lengths have shape
+    [2, 2], expected [2, 1] or [2]
+reverse-subsequences cube.npy --axis=1 --lengths=vector.npy => ReverseSubsequences: lengths have
+    shape [4], expected [2, 1, 2] or [2, 2]
+reverse-subsequences cube.npy --axis=1 --lengths=1,2,3 => ReverseSubsequences: 3 lengths given,
+    expected 4, one per lane of shape [2, 1, 2]
+reverse-sequence x.npy --lengths floats.npy => floats.npy: its elements are "<f4", expected integers
+    such as '<i8' or '|u1'
+reverse-sequence x.npy --lengths none.npy => --lengths none.npy: neither a list of integers nor a
+    file
+reverse-sequence x.npy --lengths 1,,2 => --lengths 1,,2: neither a list of integers nor a file
+reverse-segments x.npy --axis=0 --offsets nofile => --offsets nofile: neither a list of integers nor
+    a file
+"#;
+
 #[test]
 fn failures_are_one_line_each_and_leave_no_file() {
-    let cases: &[(&[&str], &str)] = &[
-        // Files that cannot be read.
-        (&["reverse", "none.npy"], "cannot read none.npy: No such file or directory"),
-        (&["reverse", "."], "cannot read .: is a directory"),
-        (
-            &["reverse", "text.npy"],
-            "text.npy: not a .npy file: it begins with \"hello, w\", not with \\x93NUMPY",
-        ),
-        (
-            &["reverse", "zip.npy"],
-            "zip.npy: not a .npy file: it begins with \"PK\\x03\\x04....\", not with \\x93NUMPY \
-             (an .npz archive? name it .npz)",
-        ),
-        (
-            &["reverse", "short.npy"],
-            "short.npy: shape [3] of \"<f4\" takes 12 bytes but the file has 11: it is cut short",
-        ),
-        (
-            &["reverse", "long.npy"],
-            "long.npy: shape [3] of \"<f4\" takes 12 bytes but the file has 13: \
-             either the shape is wrong or something was appended",
-        ),
-        (
-            &["reverse", "claims.npy"],
-            "claims.npy: shape [1099511627776, 1024] of \"<f8\" takes 9007199254740992 bytes \
-             but the file has 0: it is cut short",
-        ),
-        (
-            &["reverse", "overflows.npy"],
-            "overflows.npy: impossible shape: shape [4294967296, 4294967296] of f64 needs more \
-             than 9223372036854775807 bytes",
-        ),
-        (&["reverse", "negative.npy"], "negative.npy: axis 0 has the negative size -1"),
-        (
-            &["reverse", "records.npy"],
-            "records.npy: object array (\"|O\"): its elements are pickled Python objects, not \
-             fixed-width data; save it with a plain dtype, such as x.astype('U') for strings",
-        ),
-        (
-            &["reverse", "objects.npy"],
-            "objects.npy: object array (\"|O\"): its elements are pickled Python objects, not \
-             fixed-width data; save it with a plain dtype, such as x.astype('U') for strings",
-        ),
-        (
-            &["reverse", "subarray.npy"],
-            "subarray.npy: subarray dtype (its dtype is a tuple): save it as an array with more \
-             axes",
-        ),
-        (
-            &["reverse", "unknown.npy"],
-            "unknown.npy: unknown dtype \"<x4\", expected one such as '<f4', '>i8', '|u1', '<U5' \
-             or '|V16'",
-        ),
-        (
-            &["reverse", "broken.npy"],
-            "broken.npy: malformed header: expected ',' or '}' at byte 15, found nothing",
-        ),
-        (
-            &["reverse", "cut.npy"],
-            "cut.npy: the file is cut short: its header should have 15 bytes but only 10 follow",
-        ),
-        // Arguments that do not fit the tensor.
-        (
-            &["reverse", "x.npy", "--axes", "0,2"],
-            "Reverse: axes[1] is 2, outside [-2, 1] for a tensor of rank 2",
-        ),
-        (
-            &["reverse", "x.npy", "--axes", "-3"],
-            "Reverse: axes[0] is -3, outside [-2, 1] for a tensor of rank 2",
-        ),
-        (
-            &["reverse", "x.npy", "--axes=-9223372036854775808"],
-            "Reverse: axes[0] is -9223372036854775808, outside [-2, 1] for a tensor of rank 2",
-        ),
-        (
-            &["reverse", "scalar.npy", "--axes", "0"],
-            "Reverse: axes[0] is 0, but a scalar (rank 0) has no axes",
-        ),
-        (
-            &["reverse", "x.npy", "--axes", "0,1,-2", "--duplicates", "error"],
-            "Reverse: axes[2] is -2, the same axis as axes[0], expected distinct axes",
-        ),
-        (
-            &["reverse", "x.npy", "--mask", "1,0,1"],
-            "Reverse: the mask has 3 entries, expected 2, one per axis",
-        ),
-        (
-            &["reverse-sequence", "vector.npy", "--lengths", "1"],
-            "ReverseSequence: input has rank 1, expected at least 2",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths", "1", "--time-axis", "-3"],
-            "ReverseSequence: time_axis is -3, outside [-2, 1] for a tensor of rank 2",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths", "1", "--batch-axis", "0"],
-            "ReverseSequence: time_axis and batch_axis are both 0, they must differ",
-        ),
-        (
-            &["reverse-subsequences", "x.npy", "--lengths", "1", "--axis", "-3"],
-            "ReverseSubsequences: axis is -3, outside [-2, 1] for a tensor of rank 2",
-        ),
-        // Lengths.
-        (
-            &["reverse-sequence", "x.npy", "--lengths", ""],
-            "ReverseSequence: lengths have shape [0], expected [3]: axis 1 (batch_axis) has size 3, \
-             axis 0 (time_axis) has size 2",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths", "1,2,3"],
-            "ReverseSequence: lengths[2] is 3, outside [0, 2] (--policy clamp would make it 2)",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths", "-1,2,2", "--policy", "clamp"],
-            "ReverseSequence: lengths[0] is -1, outside [0, 2]",
-        ),
-        (
-            &["reverse-subsequences", "x.npy", "--axis=1", "--lengths=4,1", "--policy=strict"],
-            "ReverseSubsequences: lengths[0, 0] is 4, outside [0, 3] (--policy clamp would make it 3)",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths", "square.npy"],
-            "ReverseSequence: lengths have shape [2, 2], expected [3]: axis 1 (batch_axis) has size \
-             3, axis 0 (time_axis) has size 2",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths", "1,2"],
-            "ReverseSequence: lengths have shape [2], expected [3]: axis 1 (batch_axis) has size 3, \
-             axis 0 (time_axis) has size 2: did you mean --time-axis 1 --batch-axis 0, for a file in \
-             which axis 0 is the batch?",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths", "1,2,2,1"],
-            "ReverseSequence: lengths have shape [4], expected [3]: axis 1 (batch_axis) has size 3, \
-             axis 0 (time_axis) has size 2",
-        ),
-        (
-            &["reverse-subsequences", "x.npy", "--axis=1", "--lengths=square.npy"],
-            "ReverseSubsequences: lengths have shape [2, 2], expected [2, 1] or [2]",
-        ),
-        (
-            &["reverse-subsequences", "cube.npy", "--axis=1", "--lengths=vector.npy"],
-            "ReverseSubsequences: lengths have shape [4], expected [2, 1, 2] or [2, 2]",
-        ),
-        (
-            &["reverse-subsequences", "cube.npy", "--axis=1", "--lengths=1,2,3"],
-            "ReverseSubsequences: 3 lengths given, expected 4, one per lane of shape [2, 1, 2]",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths", "floats.npy"],
-            "floats.npy: its elements are \"<f4\", expected integers such as '<i8' or '|u1'",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths", "none.npy"],
-            "--lengths none.npy: neither a list of integers nor a file",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths", "1,,2"],
-            "--lengths 1,,2: neither a list of integers nor a file",
-        ),
-        (
-            &["reverse-segments", "x.npy", "--axis=0", "--offsets", "nofile"],
-            "--offsets nofile: neither a list of integers nor a file",
-        ),
-    ];
     let folder = folder();
     let before = names(folder.path());
-    for (arguments, message) in cases {
-        let all: Vec<_> = arguments.iter().copied().chain(["-o", "out.npy", "--show"]).collect();
+    for (arguments, message) in cases(FAILURES) {
+        let all = [&arguments[..], &["-o", "out.npy", "--show"]].concat();
         let stderr = format!("error: {message}\n");
         let expected = Outcome { code: Some(1), stdout: String::new(), stderr };
         assert_eq!(run(command(folder.path(), &all)), expected, "{arguments:?}");
@@ -241,42 +151,29 @@ fn a_failure_keeps_the_file_that_was_to_be_replaced() {
     assert_eq!(fs::read(folder.path().join("x.npy")).unwrap(), before);
 }
 
+/// Calls, and what they say.
+const WRONG_USAGE: &str = r#"
+flip => error: unrecognized subcommand 'flip'
+reverse => error: the following required arguments were not provided:
+reverse x.npy --axes 0,,1 => error: invalid value '0,,1' for '--axes <AXES>': expected axes such as
+    0,-1 or lat,lon
+reverse x.npy --mask yes => error: invalid value 'yes' for '--mask <MASK>': expected a mask such as
+    true,false or 1,0
+reverse x.npy --axes 0 --mask 1,0 => error: the argument '--axes <AXES>' cannot be used with '--mask
+    <MASK>'
+reverse-sequence x.npy => error: the following required arguments were not provided:
+reverse-sequence x.npy --lengths 1 --policy lax => error: invalid value 'lax' for '--policy
+    <POLICY>'
+reverse-subsequences x.npy --lengths 1 => error: the following required arguments were not provided:
+"#;
+
 #[test]
 fn wrong_usage_has_a_code_of_its_own() {
-    let cases: &[(&[&str], &str)] = &[
-        (&["flip"], "error: unrecognized subcommand 'flip'"),
-        (&["reverse"], "error: the following required arguments were not provided:"),
-        (
-            &["reverse", "x.npy", "--axes", "0,,1"],
-            "error: invalid value '0,,1' for '--axes <AXES>': expected axes such as 0,-1 or lat,lon",
-        ),
-        (
-            &["reverse", "x.npy", "--mask", "yes"],
-            "error: invalid value 'yes' for '--mask <MASK>': expected a mask such as true,false \
-             or 1,0",
-        ),
-        (
-            &["reverse", "x.npy", "--axes", "0", "--mask", "1,0"],
-            "error: the argument '--axes <AXES>' cannot be used with '--mask <MASK>'",
-        ),
-        (
-            &["reverse-sequence", "x.npy"],
-            "error: the following required arguments were not provided:",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths", "1", "--policy", "lax"],
-            "error: invalid value 'lax' for '--policy <POLICY>'",
-        ),
-        (
-            &["reverse-subsequences", "x.npy", "--lengths", "1"],
-            "error: the following required arguments were not provided:",
-        ),
-    ];
     let folder = folder();
-    for (arguments, first_line) in cases {
-        let Outcome { code, stdout, stderr } = run(command(folder.path(), arguments));
+    for (arguments, first_line) in cases(WRONG_USAGE) {
+        let Outcome { code, stdout, stderr } = run(command(folder.path(), &arguments));
         assert_eq!((code, stdout.as_str()), (Some(2), ""), "{arguments:?}");
-        assert_eq!(stderr.lines().next(), Some(*first_line), "{arguments:?}");
+        assert_eq!(stderr.lines().next(), Some(&*first_line), "{arguments:?}");
     }
 }
 

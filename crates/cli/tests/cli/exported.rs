@@ -111,9 +111,8 @@ fn invalid_nodes_are_reported_at_once() {
     let float = [name.clone(), vec![2 << 3 | 5, 0, 0, 128, 63], kind(1)].concat();
     let text = [name.clone(), text_field(4, "1"), kind(3)].concat();
     let reference = [name.clone(), vec![21 << 3 & 127 | 128 | 2, 1, 1, b'a'], kind(2)].concat();
-    let nothing = name.clone();
     let two = [name.clone(), vec![3 << 3, 2], kind(2)].concat();
-    let sequence = "the ReverseSequence (ReverseSequence)";
+    const SEQUENCE: &str = "the ReverseSequence (ReverseSequence)";
     let slice = |lists: &[Vec<u8>], dims: &[&str]| {
         let slice = node("Slice", &["x", "starts", "ends", "axes", "steps"], "y", &[]);
         let ports = [info(11, "x", U8, dims), info(12, "y", U8, dims)];
@@ -135,42 +134,28 @@ fn invalid_nodes_are_reported_at_once() {
         info(11, "x", U8, &["T", "B"]),
         info(12, "y", U8, &["N"]),
     ]);
+    // What is said of the sequence begins with a colon.
     let cases = [
-        (
-            with_attribute(&float),
-            format!("{sequence}: attribute \"time_axis\" is FLOAT, expected INT"),
-        ),
-        (
-            with_attribute(&text),
-            format!("{sequence}: attribute \"time_axis\" is STRING, expected INT"),
-        ),
+        (with_attribute(&float), ": attribute \"time_axis\" is FLOAT, expected INT"),
+        (with_attribute(&text), ": attribute \"time_axis\" is STRING, expected INT"),
         (
             with_attribute(&reference),
-            format!(
-                "{sequence}: attribute \"time_axis\" is a reference to \"a\", expected a value, \
-                 since this is not a function"
-            ),
+            ": attribute \"time_axis\" is a reference to \"a\", expected a value, since this is not a \
+             function",
         ),
-        (
-            with_attribute(&nothing),
-            format!("{sequence}: attribute \"time_axis\" is without a value, expected INT"),
-        ),
-        (
-            with_attribute(&two),
-            format!("{sequence}: ReverseSequence: time_axis is 2, expected 0 or 1"),
-        ),
-        (lens(6), format!("{sequence}: ReverseSequence: lengths have type i32, expected i64")),
-        (
-            slice(&lists(2, -1), &["B", "T"]),
-            "the Slice (Slice): axes[0] is 2, outside [-2, 1]".to_owned(),
-        ),
+        (with_attribute(&name), ": attribute \"time_axis\" is without a value, expected INT"),
+        (with_attribute(&two), ": ReverseSequence: time_axis is 2, expected 0 or 1"),
+        (lens(6), ": ReverseSequence: lengths have type i32, expected i64"),
+        (slice(&lists(2, -1), &["B", "T"]), "the Slice (Slice): axes[0] is 2, outside [-2, 1]"),
         (
             slice(&lists(1, 0), &["B", "T"]),
-            "the Slice (Slice): steps[0] is 0, expected a positive or a negative step".to_owned(),
+            "the Slice (Slice): steps[0] is 0, expected a positive or a negative step",
         ),
-        (output, "output \"y\": has type i64, expected u8 [N]".to_owned()),
+        (output, "output \"y\": has type i64, expected u8 [N]"),
     ];
     for (content, text) in cases {
+        let sequence = if text.starts_with(':') { SEQUENCE } else { "" };
+        let text = format!("{sequence}{text}");
         fs::write(folder.path().join("wrong.onnx"), content).unwrap();
         let outcome = run(command(folder.path(), &["run", "wrong.onnx"]));
         assert_eq!(outcome.stderr, format!("error: wrong.onnx: {text}\n"));

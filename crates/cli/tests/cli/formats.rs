@@ -173,101 +173,52 @@ fn dashes_are_the_standard_streams() {
     assert!(String::from_utf8(out).unwrap().contains("\"format\": \"raw\""));
 }
 
+/// Calls, and what they say.
+const FAILURES: &str = r#"
+# Which tensor.
+one.npz:b -o y.npy => one.npz: it has no tensor "b", only "a"
+one.safetensors:b => one.safetensors: it has no tensor "b", only "a"
+x.npy:a => x.npy:a: npy files hold one tensor, which needs no name: leave out ":a"
+x.npy -o one.npz:b => one.npz: holds other tensors ("a"), which would be lost: write to a new file
+x.npy -o y.npz:../b => y.npz: "../b" is not a valid tensor name: expected one that is not empty and,
+    as a path, stays inside the archive
+# Which format.
+bytes => bytes: cannot tell what kind of file this is: expected a name that ends in .npy, .npz,
+    .safetensors or .pb; for raw bytes, give --dtype and --shape
+bytes.bin => bytes.bin: raw bytes have no header: give --dtype (such as f32) and --shape (such as
+    480,640,3)
+x.npy -o y => y: cannot tell which format to write: expected a name that ends in .npy, .npz,
+    .safetensors, .pb, .raw or .bin, or --to FORMAT
+x.npy --from npz => x.npy: not a readable .npz archive: invalid Zip archive: Could not find EOCD
+# Which elements.
+bytes --dtype=f64 => bytes: the file has 12 bytes, not a whole number of f64 elements
+bytes --dtype=f32 --shape=2,2 => bytes: shape [2, 2] of f32 takes 16 bytes but the file has 12
+bytes --dtype=u8 --shape=4294967296,4294967296 => bytes: impossible shape: shape [4294967296,
+    4294967296] of u8 needs more than 9223372036854775807 bytes
+x.npy --dtype=f64 => x.npy: its elements are f32, not f64: --dtype is for raw bytes, and for opaque
+    elements of the same width (such as bf16 for V2)
+x.npy --shape=6 => x.npy: its shape is [2, 3], not [6]: --shape is for raw bytes
+text.npy -o y.safetensors => y.safetensors: safetensors files have no U2 elements; write .npy or
+    .npz, or give their type with --dtype
+bytes --dtype=u4 -o y.npy => y.npy: npy files have no u4 elements; write .pb, .safetensors or .raw
+void.npy -o y.pb => y.pb: pb files have no V2 elements; write .npy, .npz or .raw, or give their type
+    with --dtype
+bytes --from=pb => bytes: not a TensorProto: failed to decode Protobuf message: invalid tag value: 0
+# In place.
+one.npz --in-place => one.npz: npz files cannot be changed in place, only npy and raw ones: use -o
+one.safetensors --in-place=direct => one.safetensors: safetensors files cannot be changed in place,
+    only npy and raw ones: use -o
+x.npy -o - --show => --show and -o - both write to stdout: use one of them, or -o FILE
+"#;
+
 #[test]
 fn what_does_not_fit_is_said_in_one_line() {
     let folder = folder();
     done(folder.path(), &["reverse", "x.npy", "-o", "one.npz:a"]);
     done(folder.path(), &["reverse", "x.npy", "-o", "one.safetensors:a"]);
     let before = names(folder.path());
-    let cases: &[(&[&str], &str)] = &[
-        // Which tensor.
-        (&["one.npz:b", "-o", "y.npy"], "one.npz: it has no tensor \"b\", only \"a\""),
-        (&["one.safetensors:b"], "one.safetensors: it has no tensor \"b\", only \"a\""),
-        (&["x.npy:a"], "x.npy:a: npy files hold one tensor, which needs no name: leave out \":a\""),
-        (
-            &["x.npy", "-o", "one.npz:b"],
-            "one.npz: holds other tensors (\"a\"), which would be lost: write to a new file",
-        ),
-        (
-            &["x.npy", "-o", "y.npz:../b"],
-            "y.npz: \"../b\" is not a valid tensor name: expected one that is not empty and, as a \
-             path, stays inside the archive",
-        ),
-        // Which format.
-        (
-            &["bytes"],
-            "bytes: cannot tell what kind of file this is: expected a name that ends in .npy, \
-             .npz, .safetensors or .pb; for raw bytes, give --dtype and --shape",
-        ),
-        (
-            &["bytes.bin"],
-            "bytes.bin: raw bytes have no header: give --dtype (such as f32) and --shape (such \
-             as 480,640,3)",
-        ),
-        (
-            &["x.npy", "-o", "y"],
-            "y: cannot tell which format to write: expected a name that ends in .npy, .npz, \
-             .safetensors, .pb, .raw or .bin, or --to FORMAT",
-        ),
-        (
-            &["x.npy", "--from", "npz"],
-            "x.npy: not a readable .npz archive: invalid Zip archive: Could not find EOCD",
-        ),
-        // Which elements.
-        (
-            &["bytes", "--dtype=f64"],
-            "bytes: the file has 12 bytes, not a whole number of f64 elements",
-        ),
-        (
-            &["bytes", "--dtype=f32", "--shape=2,2"],
-            "bytes: shape [2, 2] of f32 takes 16 bytes but the file has 12",
-        ),
-        (
-            &["bytes", "--dtype=u8", "--shape=4294967296,4294967296"],
-            "bytes: impossible shape: shape [4294967296, 4294967296] of u8 needs more than \
-             9223372036854775807 bytes",
-        ),
-        (
-            &["x.npy", "--dtype=f64"],
-            "x.npy: its elements are f32, not f64: --dtype is for raw bytes, and for opaque \
-             elements of the same width (such as bf16 for V2)",
-        ),
-        (&["x.npy", "--shape=6"], "x.npy: its shape is [2, 3], not [6]: --shape is for raw bytes"),
-        (
-            &["text.npy", "-o", "y.safetensors"],
-            "y.safetensors: safetensors files have no U2 elements; write .npy or .npz, or give \
-             their type with --dtype",
-        ),
-        (
-            &["bytes", "--dtype=u4", "-o", "y.npy"],
-            "y.npy: npy files have no u4 elements; write .pb, .safetensors or .raw",
-        ),
-        (
-            &["void.npy", "-o", "y.pb"],
-            "y.pb: pb files have no V2 elements; write .npy, .npz or .raw, or give their type \
-             with --dtype",
-        ),
-        (
-            &["bytes", "--from=pb"],
-            "bytes: not a TensorProto: failed to decode Protobuf message: invalid tag value: 0",
-        ),
-        // In place.
-        (
-            &["one.npz", "--in-place"],
-            "one.npz: npz files cannot be changed in place, only npy and raw ones: use -o",
-        ),
-        (
-            &["one.safetensors", "--in-place=direct"],
-            "one.safetensors: safetensors files cannot be changed in place, only npy and raw \
-             ones: use -o",
-        ),
-        (
-            &["x.npy", "-o", "-", "--show"],
-            "--show and -o - both write to stdout: use one of them, or -o FILE",
-        ),
-    ];
-    for (arguments, message) in cases {
-        let all: Vec<_> = ["reverse"].iter().chain(*arguments).copied().collect();
+    for (arguments, message) in cases(FAILURES) {
+        let all = [&["reverse"], &arguments[..]].concat();
         let stderr = format!("error: {message}\n");
         let expected = Outcome { code: Some(1), stdout: String::new(), stderr };
         assert_eq!(run(command(folder.path(), &all)), expected, "{arguments:?}");

@@ -86,6 +86,23 @@ fn array(descr: &str, shape: &[usize], data: impl IntoIterator<Item = u8>) -> Np
     NpyArray::new(descr, shape, false, data.into_iter().collect()).unwrap()
 }
 
+/// The rows of a table: `WORDS => TEXT`, of which the text may go on in indented lines. `''` is an empty
+/// word, and `#` begins a comment.
+fn cases(table: &str) -> Vec<(Vec<&str>, String)> {
+    let mut cases: Vec<(Vec<&str>, String)> = Vec::new();
+    for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some((words, text)) = line.split_once(" =>") {
+            let words = words.split(' ').map(|word| if word == "''" { "" } else { word });
+            cases.push((words.collect(), text.trim_start().to_owned()));
+        } else {
+            let (_, text) = cases.last_mut().unwrap();
+            text.push_str(if text.is_empty() { "" } else { " " });
+            text.push_str(line.trim_start());
+        }
+    }
+    cases
+}
+
 /// The names in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();

@@ -360,63 +360,33 @@ fn the_example_models_are_run() {
     assert_eq!(turned.element(&[5, 6, 0]), image.element(&[0, 1, 0]));
 }
 
+/// Calls, and what they say.
+const FAILURES: &str = r#"
+foreign.onnx => foreign.onnx: it has nodes that retrograde cannot run: the Sin (Sin), the Conv
+    (Conv)
+rows.onnx -i x=x.npy => rows.onnx: input "lens" is missing (i64 [B]): give it with --input lens=FILE
+rows.onnx -i x.npy => --input x.npy: the model has 2 inputs, name one with --input NAME=x.npy
+rows.onnx -i x=lens.npy -i lens=lens.npy => rows.onnx: input "x": has type i64, expected u8 [B, T]
+turn.xml -i wide.npy => turn.xml: input "x": has shape [2, 4], expected u8 [?, 3]
+turn.xml -i x.npy --output z=z.npy => there is no output "z", expected "y"
+turn.xml -i x.npy --output y.npy --output result=y.npy => --output y.npy: given for two outputs
+turn.xml -i x.npy -o results => results: expected a name that ends in .npy, .npz, .safetensors, .pb,
+    .raw or .bin, or --to FORMAT; -d DIR writes all outputs to a folder
+turn.xml -i x.npy --output turn.bin => cannot write turn.bin: it is an input: choose another file
+turn.xml -i x.npy --to pb => --to FORMAT needs a destination: -o FILE or -d DIR
+turn.xml -i x.npy -o y.npy -d out => --output-dir and --output exclude each other
+turn.xml -i x.npy --threads=9999999 => --threads 9999999: expected 1 to 
+none.onnx => cannot read none.onnx: No such file or directory
+x.npy => x.npy: not an ONNX model: ModelProto: 
+"#;
+
 #[test]
 fn failures_are_one_line_each() {
     let folder = folder();
     let before = names(folder.path());
-    let cases: &[(&[&str], &str)] = &[
-        (
-            &["foreign.onnx"],
-            "foreign.onnx: it has nodes that retrograde cannot run: the Sin (Sin), the Conv (Conv)",
-        ),
-        (
-            &["rows.onnx", "-i", "x=x.npy"],
-            "rows.onnx: input \"lens\" is missing (i64 [B]): give it with --input lens=FILE",
-        ),
-        (
-            &["rows.onnx", "-i", "x.npy"],
-            "--input x.npy: the model has 2 inputs, name one with --input NAME=x.npy",
-        ),
-        (
-            &["rows.onnx", "-i", "x=lens.npy", "-i", "lens=lens.npy"],
-            "rows.onnx: input \"x\": has type i64, expected u8 [B, T]",
-        ),
-        (
-            &["turn.xml", "-i", "wide.npy"],
-            "turn.xml: input \"x\": has shape [2, 4], expected u8 [?, 3]",
-        ),
-        (
-            &["turn.xml", "-i", "x.npy", "--output", "z=z.npy"],
-            "there is no output \"z\", expected \"y\"",
-        ),
-        (
-            &["turn.xml", "-i", "x.npy", "--output", "y.npy", "--output", "result=y.npy"],
-            "--output y.npy: given for two outputs",
-        ),
-        (
-            &["turn.xml", "-i", "x.npy", "-o", "results"],
-            "results: expected a name that ends in .npy, .npz, .safetensors, .pb, .raw or .bin, or \
-             --to FORMAT; -d DIR writes all outputs to a folder",
-        ),
-        (
-            &["turn.xml", "-i", "x.npy", "--output", "turn.bin"],
-            "cannot write turn.bin: it is an input: choose another file",
-        ),
-        (
-            &["turn.xml", "-i", "x.npy", "--to", "pb"],
-            "--to FORMAT needs a destination: -o FILE or -d DIR",
-        ),
-        (
-            &["turn.xml", "-i", "x.npy", "-o", "y.npy", "-d", "out"],
-            "--output-dir and --output exclude each other",
-        ),
-        (&["turn.xml", "-i", "x.npy", "--threads=9999999"], "--threads 9999999: expected 1 to "),
-        (&["none.onnx"], "cannot read none.onnx: No such file or directory"),
-        (&["x.npy"], "x.npy: not an ONNX model: ModelProto: "),
-    ];
-    for (arguments, text) in cases {
+    for (arguments, text) in cases(FAILURES) {
         let Outcome { code, stdout, stderr } =
-            run(command(folder.path(), &[&["run"], *arguments].concat()));
+            run(command(folder.path(), &[&["run"], &arguments[..]].concat()));
         assert_eq!((code, stdout.as_str()), (Some(1), ""), "{arguments:?}");
         assert!(stderr.starts_with(&format!("error: {text}")), "{arguments:?}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{stderr}");

@@ -358,6 +358,71 @@ fn large_files_are_done_in_pieces() {
     agrees(&folder, &x, &["reverse", "--table=dna"], &reversed(&data));
 }
 
+/// Calls, and what they say.
+const REFUSED: &str = r#"
+# Masks.
+reverse x.npy --axes=1 --where=1,0,1 => Reverse: where has shape [3], expected [2], one for each
+    batch entry
+reverse x.npy --axes=1 --where=square.npy => Reverse: where has shape [2, 2], expected [2], one for
+    each batch entry
+reverse x.npy --where=1,0 => Reverse: batch_axis is 0, which is reversed itself, expected another
+    axis
+reverse x.npy --axes=1 --where=1,0 --batch-axis=2 => Reverse: batch_axis is 2, outside [-2, 1] for a
+    tensor of rank 2
+reverse cube.npy --axes=0,2 --where=1,0,1 --batch-axis=1 => Reverse: with where, the axes that are
+    reversed must be neighbours in memory, on both sides: reverse one axis after the other
+reverse-sequence x.npy --lengths=1,2,2 --where=1,0 => ReverseSequence: where has shape [2], expected
+    [3], one for each sequence
+reverse-sequence x.npy --lengths=1,2,2 --where=1,0,1 --tail=zero => ReverseSequence: where keeps
+    what it does not reverse, tail=zero does not: use one of them
+reverse-sequence x.npy --lengths=1,3,2 --where=0,1,1 => ReverseSequence: lengths[1] is 3, outside
+    [0, 2] (--policy clamp would make it 2)
+reverse-subsequences cube.npy --axis=1 --lengths=1,2,3,1 --where=two.npy => ReverseSubsequences:
+    where has shape [2], expected [2, 1, 2] or [2, 2]
+reverse-subsequences cube.npy --axis=1 --lengths=1,2,3,1 --where=1,0 => ReverseSubsequences: where
+    has shape [2], expected [2, 1, 2], one for each lane
+reverse-segments x.npy --offsets=0,1,2 --where=1 => ReverseSegments: where has shape [1], expected
+    [2], one for each segment
+reverse-segments x.npy --offsets=0,1,9 --where=1,0 => ReverseSegments: offsets[2] is 9, outside [1,
+    2]
+reverse x.npy --axes=1 --where=1,2 => --where 1,2: neither a list of booleans such as 1,0,1 nor a
+    file
+reverse x.npy --axes=1 --where=two.csv => --where two.csv: number 1 is 2, expected 0 or 1
+reverse x.npy --axes=1 --where=numbers.npy => --where numbers.npy: its elements are i64, expected
+    bool: save x != 0
+# Tables.
+reverse x.npy --table=protein => --table protein: neither dna, rna nor a file
+reverse x.npy --table=short.npy => --table short.npy: a table has 3 entries, expected 256 (bytes),
+    16 (4-bit elements) or 4 (2-bit elements)
+reverse x.npy --table=t.bin => --table t.bin: a table has 255 entries, expected 256 (bytes), 16
+    (4-bit elements) or 4 (2-bit elements)
+reverse x.npy --table=grid.npy => --table grid.npy: has shape [16, 16], expected [256], [16] or [4]
+reverse x.npy --table=wide.npy => --table wide.npy: its elements are i16, expected u8: save
+    x.astype(np.uint8)
+reverse x.npy --table=beyond.npy => --table beyond.npy: table[15] is 16, outside [0, 15]
+reverse x.npy --table=nibbles.npy => Reverse: a table of 16 entries is for elements of 4 bits (u4,
+    i4), got u8: view them as such
+reverse-segments floats.npy --offsets=0,1 --table=dna => ReverseSegments: a table of 256 entries is
+    for elements of one byte (u8, i8), got f32: view them as such (raw bytes: --dtype u8)
+# Complements.
+reverse-complement floats.npy => reverse-complement: the input has type f32, expected letters of one
+    byte (u8, i8, S1): save wider strings as S1 with one more axis
+reverse-complement words.npy => reverse-complement: the input has type bytes4, expected letters of
+    one byte (u8, i8, S1): save wider strings as S1 with one more axis
+reverse-complement scalar.npy => reverse-complement: axis is -1, but a scalar (rank 0) has no axes
+reverse-complement x.npy --axis=2 => reverse-complement: axis is 2, outside [-2, 1] for a tensor of
+    rank 2
+reverse-complement x.npy --lengths=1,4 => ReverseSubsequences: lengths[1, 0] is 4, outside [0, 3]
+reverse-complement x.npy --where=1,0,1 => ReverseSubsequences: where has shape [3], expected [2, 1],
+    one for each lane
+reverse-complement x.npy --offsets=0,4 => ReverseSegments: offsets[1] is 4, outside [0, 3]
+# Stores have neither.
+reverse x.zarr --axes=1 --where=1,0 => x.zarr: --where is not for Zarr stores, HDF5 files or URLs:
+    omit it, or give a file such as .npy
+reverse-complement x.zarr => x.zarr: reverse-complement does not take Zarr stores, HDF5 files or
+    URLs; these do: reverse, reverse-sequence, info
+"#;
+
 #[test]
 fn refused_masks_and_tables_are_one_line_and_write_nothing() {
     let folder = folder_with(&[
@@ -377,159 +442,14 @@ fn refused_masks_and_tables_are_one_line_and_write_nothing() {
     ]);
     fs::write(folder.path().join("two.csv"), "1\n2\n").unwrap();
     fs::write(folder.path().join("t.bin"), [0; 255]).unwrap();
-    let cases: &[(&[&str], &str)] = &[
-        // Masks.
-        (
-            &["reverse", "x.npy", "--axes=1", "--where=1,0,1"],
-            "Reverse: where has shape [3], expected [2], one for each batch entry",
-        ),
-        (
-            &["reverse", "x.npy", "--axes=1", "--where=square.npy"],
-            "Reverse: where has shape [2, 2], expected [2], one for each batch entry",
-        ),
-        (
-            &["reverse", "x.npy", "--where=1,0"],
-            "Reverse: batch_axis is 0, which is reversed itself, expected another axis",
-        ),
-        (
-            &["reverse", "x.npy", "--axes=1", "--where=1,0", "--batch-axis=2"],
-            "Reverse: batch_axis is 2, outside [-2, 1] for a tensor of rank 2",
-        ),
-        (
-            &["reverse", "cube.npy", "--axes=0,2", "--where=1,0,1", "--batch-axis=1"],
-            "Reverse: with where, the axes that are reversed must be neighbours in memory, on both sides: \
-             reverse one axis after the other",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths=1,2,2", "--where=1,0"],
-            "ReverseSequence: where has shape [2], expected [3], one for each sequence",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths=1,2,2", "--where=1,0,1", "--tail=zero"],
-            "ReverseSequence: where keeps what it does not reverse, tail=zero does not: use one of them",
-        ),
-        (
-            &["reverse-sequence", "x.npy", "--lengths=1,3,2", "--where=0,1,1"],
-            "ReverseSequence: lengths[1] is 3, outside [0, 2] (--policy clamp would make it 2)",
-        ),
-        (
-            &[
-                "reverse-subsequences",
-                "cube.npy",
-                "--axis=1",
-                "--lengths=1,2,3,1",
-                "--where=two.npy",
-            ],
-            "ReverseSubsequences: where has shape [2], expected [2, 1, 2] or [2, 2]",
-        ),
-        (
-            &["reverse-subsequences", "cube.npy", "--axis=1", "--lengths=1,2,3,1", "--where=1,0"],
-            "ReverseSubsequences: where has shape [2], expected [2, 1, 2], one for each lane",
-        ),
-        (
-            &["reverse-segments", "x.npy", "--offsets=0,1,2", "--where=1"],
-            "ReverseSegments: where has shape [1], expected [2], one for each segment",
-        ),
-        (
-            &["reverse-segments", "x.npy", "--offsets=0,1,9", "--where=1,0"],
-            "ReverseSegments: offsets[2] is 9, outside [1, 2]",
-        ),
-        (
-            &["reverse", "x.npy", "--axes=1", "--where=1,2"],
-            "--where 1,2: neither a list of booleans such as 1,0,1 nor a file",
-        ),
-        (
-            &["reverse", "x.npy", "--axes=1", "--where=two.csv"],
-            "--where two.csv: number 1 is 2, expected 0 or 1",
-        ),
-        (
-            &["reverse", "x.npy", "--axes=1", "--where=numbers.npy"],
-            "--where numbers.npy: its elements are i64, expected bool: save x != 0",
-        ),
-        // Tables.
-        (&["reverse", "x.npy", "--table=protein"], "--table protein: neither dna, rna nor a file"),
-        (
-            &["reverse", "x.npy", "--table=short.npy"],
-            "--table short.npy: a table has 3 entries, expected 256 (bytes), 16 (4-bit elements) or 4 \
-             (2-bit elements)",
-        ),
-        (
-            &["reverse", "x.npy", "--table=t.bin"],
-            "--table t.bin: a table has 255 entries, expected 256 (bytes), 16 (4-bit elements) or 4 \
-             (2-bit elements)",
-        ),
-        (
-            &["reverse", "x.npy", "--table=grid.npy"],
-            "--table grid.npy: has shape [16, 16], expected [256], [16] or [4]",
-        ),
-        (
-            &["reverse", "x.npy", "--table=wide.npy"],
-            "--table wide.npy: its elements are i16, expected u8: save x.astype(np.uint8)",
-        ),
-        (
-            &["reverse", "x.npy", "--table=beyond.npy"],
-            "--table beyond.npy: table[15] is 16, outside [0, 15]",
-        ),
-        (
-            &["reverse", "x.npy", "--table=nibbles.npy"],
-            "Reverse: a table of 16 entries is for elements of 4 bits (u4, i4), got u8: view them as such",
-        ),
-        (
-            &["reverse-segments", "floats.npy", "--offsets=0,1", "--table=dna"],
-            "ReverseSegments: a table of 256 entries is for elements of one byte (u8, i8), got f32: view \
-             them as such (raw bytes: --dtype u8)",
-        ),
-        // Complements.
-        (
-            &["reverse-complement", "floats.npy"],
-            "reverse-complement: the input has type f32, expected letters of one byte (u8, i8, S1): save \
-             wider strings as S1 with one more axis",
-        ),
-        (
-            &["reverse-complement", "words.npy"],
-            "reverse-complement: the input has type bytes4, expected letters of one byte (u8, i8, S1): save \
-             wider strings as S1 with one more axis",
-        ),
-        (
-            &["reverse-complement", "scalar.npy"],
-            "reverse-complement: axis is -1, but a scalar (rank 0) has no axes",
-        ),
-        (
-            &["reverse-complement", "x.npy", "--axis=2"],
-            "reverse-complement: axis is 2, outside [-2, 1] for a tensor of rank 2",
-        ),
-        (
-            &["reverse-complement", "x.npy", "--lengths=1,4"],
-            "ReverseSubsequences: lengths[1, 0] is 4, outside [0, 3]",
-        ),
-        (
-            &["reverse-complement", "x.npy", "--where=1,0,1"],
-            "ReverseSubsequences: where has shape [3], expected [2, 1], one for each lane",
-        ),
-        (
-            &["reverse-complement", "x.npy", "--offsets=0,4"],
-            "ReverseSegments: offsets[1] is 4, outside [0, 3]",
-        ),
-        // Stores have neither.
-        (
-            &["reverse", "x.zarr", "--axes=1", "--where=1,0"],
-            "x.zarr: --where is not for Zarr stores, HDF5 files or URLs: omit it, or give a file such as \
-             .npy",
-        ),
-        (
-            &["reverse-complement", "x.zarr"],
-            "x.zarr: reverse-complement does not take Zarr stores, HDF5 files or URLs; these do: \
-             reverse, reverse-sequence, info",
-        ),
-    ];
     let content = || {
         let files = names(folder.path()).into_iter();
         files.map(|name| (fs::read(folder.path().join(&name)).unwrap(), name)).collect::<Vec<_>>()
     };
     let before = content();
-    for (words, message) in cases {
+    for (words, message) in cases(REFUSED) {
         for how in [&["-o", "out.npy"][..], &["--in-place"], &["--in-place=direct"]] {
-            let all = [words, how].concat();
+            let all = [&words[..], how].concat();
             let stderr = format!("error: {message}\n");
             let expected = Outcome { code: Some(1), stdout: String::new(), stderr };
             assert_eq!(run(command(folder.path(), &all)), expected, "{all:?}");

@@ -80,14 +80,8 @@ fn a_wrong_length_stops_its_own_call_and_is_told_later() {
     (lengths[40], lengths[17]) = (101, -3);
     let bad = on_device(&cuda, &lengths);
     let run = |output: &mut DeviceBuffer, lengths: &DeviceBuffer| {
-        stream
-            .execute(
-                &plan,
-                input.view(),
-                Some((DType::I32, lengths.view()).into()),
-                output.view_mut(),
-            )
-            .unwrap();
+        let lengths = Some((DType::I32, lengths.view()).into());
+        stream.execute(&plan, input.view(), lengths, output.view_mut()).unwrap();
     };
     run(&mut output, &bad);
     let error = ExecuteError::LengthOutOfRange { ordinal: 17, value: -3, limit: 100 };
@@ -245,14 +239,8 @@ fn a_clamping_stream_writes_its_output_and_tells_where_it_was_told_to() {
     for (stream, told) in [(&telling, Some(error)), (&silent, None)] {
         let blank = vec![0xEE; output.len()];
         output.write(0, &blank).unwrap();
-        stream
-            .execute(
-                &plan,
-                input.view(),
-                Some((DType::I32, lengths.view()).into()),
-                output.view_mut(),
-            )
-            .unwrap();
+        let lengths = Some((DType::I32, lengths.view()).into());
+        stream.execute(&plan, input.view(), lengths, output.view_mut()).unwrap();
         assert_eq!(own.read(&reports), Ok(vec![None, told]));
         let source = |at: usize| at / 200 * 200 + (99 - at % 200 / 2) * 2 + at % 2;
         assert_from(&mut output.to_vec().unwrap(), source);

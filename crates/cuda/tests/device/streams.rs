@@ -150,14 +150,8 @@ fn long_columns_can_be_captured() {
     let input = DeviceBuffer::from_host(&cuda, &noise(layout.byte_len())).unwrap();
     let mut output = DeviceBuffer::allocate(&cuda, layout.byte_len()).unwrap();
     let graph = captured(&stream, || {
-        stream
-            .execute(
-                &plan,
-                input.view(),
-                Some((DType::I32, lengths.view()).into()),
-                output.view_mut(),
-            )
-            .unwrap();
+        let lengths = Some((DType::I32, lengths.view()).into());
+        stream.execute(&plan, input.view(), lengths, output.view_mut()).unwrap();
     });
     // SAFETY: graph and stream are alive.
     unsafe { result::graph::launch(graph, stream.handle() as sys::CUstream).unwrap() };

@@ -54,61 +54,31 @@ pub enum ChainLengths<'a> {
 /// Why a graph is not a chain of reversals.
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum ChainError {
     /// More than one output.
     #[error("it has {count} outputs, expected one")]
-    Outputs {
-        /// How many.
-        count: usize,
-    },
+    Outputs { count: usize },
     /// A node that is not a reversal, or whose result is not used.
     #[error("{node} is not a reversal of the input")]
-    Other {
-        /// The node.
-        node: NodeName,
-    },
+    Other { node: NodeName },
     /// A result that does not depend on an input.
     #[error("output {name:?} is a constant, expected a reversal of an input")]
-    Constant {
-        /// The output.
-        name: String,
-    },
+    Constant { name: String },
     /// An input without a declared type or rank.
     #[error("input {name:?} is declared as {declared}, expected a tensor of known type and rank")]
-    Undeclared {
-        /// The input.
-        name: String,
-        /// What is declared about it.
-        declared: super::Declared,
-    },
+    Undeclared { name: String, declared: super::Declared },
     /// Axes, or the ranges of a slice, that are only known when the model runs.
     #[error("{node}: {argument} are computed, expected constants")]
-    Computed {
-        /// The node.
-        node: NodeName,
-        /// Which operand.
-        argument: &'static str,
-    },
+    Computed { node: NodeName, argument: &'static str },
     /// A slice that keeps a part, or may do so.
     #[error(
         "{node}: of axis {axis}, declared as {size}, it keeps or may keep a part, expected all of it"
     )]
-    Part {
-        /// The node.
-        node: NodeName,
-        /// The axis.
-        axis: usize,
-        /// The declared size.
-        size: Dim,
-    },
+    Part { node: NodeName, axis: usize, size: Dim },
     /// Operands that the operator refuses.
     #[error("{node}: {source}")]
-    Operand {
-        /// The node.
-        node: NodeName,
-        /// Why.
-        source: Box<OperandError>,
-    },
+    Operand { node: NodeName, source: Box<OperandError> },
 }
 
 impl Graph {

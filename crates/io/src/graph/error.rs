@@ -34,68 +34,32 @@ impl fmt::Display for NodeName {
     }
 }
 
-/// A graph that cannot be run, or not on these inputs.
+/// A graph that cannot be run, or not on these inputs. Text of the file is shortened and printable.
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum GraphError {
     /// Unsupported operators.
     #[error("it has nodes that retrograde cannot run: {}", listed(nodes))]
-    CannotRun {
-        /// All of them.
-        nodes: Vec<NodeName>,
-    },
+    CannotRun { nodes: Vec<NodeName> },
     /// A node with too few or too many inputs.
     #[error("{node}: has {given} inputs, expected {expected}")]
-    InputCount {
-        /// The node.
-        node: NodeName,
-        /// Inputs it has.
-        given: usize,
-        /// Inputs it should have.
-        expected: String,
-    },
+    InputCount { node: NodeName, given: usize, expected: String },
     /// A node with too few or too many outputs.
     #[error("{node}: has {given} outputs, expected one with a name")]
-    OutputCount {
-        /// The node.
-        node: NodeName,
-        /// Outputs it has.
-        given: usize,
-    },
+    OutputCount { node: NodeName, given: usize },
     /// An input that is omitted, but is not optional.
     #[error("{node}: input {position} is omitted, expected a value")]
-    InputOmitted {
-        /// The node.
-        node: NodeName,
-        /// Which input.
-        position: usize,
-    },
+    InputOmitted { node: NodeName, position: usize },
     /// An attribute that the operator does not have, or an invalid value.
     #[error("{node}: attribute {attribute:?} is {value}, expected {expected}")]
-    Attribute {
-        /// The node.
-        node: NodeName,
-        /// The attribute, shortened.
-        attribute: String,
-        /// Its value, shortened.
-        value: String,
-        /// What was expected.
-        expected: &'static str,
-    },
+    Attribute { node: NodeName, attribute: String, value: String, expected: &'static str },
     /// A value that is produced twice.
     #[error("value {value:?} is produced twice")]
-    MadeTwice {
-        /// The value.
-        value: String,
-    },
+    MadeTwice { value: String },
     /// A value that nothing produces.
     #[error("{reader} reads {value:?}, which nothing produces")]
-    NotMade {
-        /// The reader.
-        reader: String,
-        /// The value, shortened.
-        value: String,
-    },
+    NotMade { reader: String, value: String },
     /// Nodes that depend on each other.
     #[error("its nodes form a cycle: {}", cycle(nodes))]
     Cycle {
@@ -107,107 +71,38 @@ pub enum GraphError {
     NoOutputs,
     /// More of something than any reasonable model has.
     #[error("it has {count} {what}, more than the {limit} that are accepted")]
-    TooMany {
-        /// Of what.
-        what: &'static str,
-        /// How many.
-        count: usize,
-        /// The most that is accepted.
-        limit: usize,
-    },
+    TooMany { what: &'static str, count: usize, limit: usize },
 
     /// An input that was not given.
     #[error("input {name:?} is missing ({declared})")]
-    InputMissing {
-        /// Its name.
-        name: String,
-        /// What is declared about it.
-        declared: Declared,
-    },
+    InputMissing { name: String, declared: Declared },
     /// An input that the model does not have.
     #[error("there is no input {name:?}, expected {}", names(known))]
-    UnknownInput {
-        /// The name given.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
+    UnknownInput { name: String, known: Vec<String> },
     /// An input that was given twice.
     #[error("input {name:?} is given twice")]
-    InputTwice {
-        /// Its name.
-        name: String,
-    },
+    InputTwice { name: String },
     /// A value whose type is not the declared one.
     #[error("{value}: has type {dtype}, expected {declared}")]
-    OtherType {
-        /// The value.
-        value: String,
-        /// Its type.
-        dtype: DType,
-        /// What is declared.
-        declared: Declared,
-    },
+    OtherType { value: String, dtype: DType, declared: Declared },
     /// A tensor that should be a sequence, or the other way round.
     #[error("{value}: is {found}, expected {declared}")]
-    OtherKind {
-        /// The value.
-        value: String,
-        /// What it is.
-        found: &'static str,
-        /// What is declared.
-        declared: Declared,
-    },
+    OtherKind { value: String, found: &'static str, declared: Declared },
     /// A value whose rank or size is not the declared one.
     #[error("{value}: has shape {shape:?}, expected {declared}")]
-    OtherShape {
-        /// The value.
-        value: String,
-        /// Its shape.
-        shape: Vec<usize>,
-        /// What is declared.
-        declared: Declared,
-    },
+    OtherShape { value: String, shape: Vec<usize>, declared: Declared },
     /// A named size with two different values.
     #[error("{value}: axis {axis} has size {size}, but {dim} is already {bound} ({by})")]
-    NamedSize {
-        /// The value.
-        value: String,
-        /// The axis.
-        axis: usize,
-        /// Its size.
-        size: usize,
-        /// The name.
-        dim: Dim,
-        /// The size that the name was bound to first.
-        bound: usize,
-        /// The value that bound it.
-        by: String,
-    },
+    NamedSize { value: String, axis: usize, size: usize, dim: Dim, bound: usize, by: String },
     /// A node that cannot run on its inputs.
     #[error("{node}: {source}")]
-    Node {
-        /// The node.
-        node: NodeName,
-        /// Why not.
-        source: Box<OperandError>,
-    },
+    Node { node: NodeName, source: Box<OperandError> },
     /// An output that cannot be made.
     #[error("output {name:?}: {source}")]
-    Result {
-        /// Its name.
-        name: String,
-        /// Why not.
-        source: Box<OperandError>,
-    },
+    Result { name: String, source: Box<OperandError> },
     /// A result that is too large for memory.
     #[error("{node}: {source}")]
-    Layout {
-        /// The node.
-        node: NodeName,
-        /// Why not.
-        source: LayoutError,
-    },
+    Layout { node: NodeName, source: LayoutError },
 }
 
 impl GraphError {

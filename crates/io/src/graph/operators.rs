@@ -29,49 +29,39 @@ use reverse::Sequence;
 const MOST_REPEATED: usize = 1 << 20;
 
 /// The operands of a node while it runs.
-struct Operands<'a> {
+struct Operands<'a, 'w> {
     views: &'a [Option<View>],
+    workspace: &'a mut Workspace<'w>,
 }
 
-impl Operands<'_> {
-    fn view(&self, at: usize) -> Result<&View, OperandError> {
+impl<'a> Operands<'a, '_> {
+    fn view(&self, at: usize) -> Result<&'a View, OperandError> {
         // `Parts::check` has counted the operands.
         self.views.get(at).and_then(Option::as_ref).ok_or(OperandError::NoRoom { len: 0 })
     }
 
-    fn value(&self, at: usize, workspace: &mut Workspace<'_>) -> Result<Value, OperandError> {
-        dense(self.view(at)?, workspace)
+    fn value(&mut self, at: usize) -> Result<Value, OperandError> {
+        dense(self.view(at)?, self.workspace)
     }
 
-    fn list(
-        &self,
-        at: usize,
-        argument: &'static str,
-        workspace: &mut Workspace<'_>,
-    ) -> Result<Vec<i128>, OperandError> {
-        numbers::list(argument, &self.integers(at, argument, workspace)?)
+    fn list(&mut self, at: usize, argument: &'static str) -> Result<Vec<i128>, OperandError> {
+        numbers::list(argument, &self.integers(at, argument)?)
     }
 
     /// Integers of any shape, which are counted before they are repeated.
-    fn integers(
-        &self,
-        at: usize,
-        argument: &'static str,
-        workspace: &mut Workspace<'_>,
-    ) -> Result<Value, OperandError> {
+    fn integers(&mut self, at: usize, argument: &'static str) -> Result<Value, OperandError> {
         numbers::check_entries(argument, self.view(at)?.shape())?;
-        self.value(at, workspace)
+        self.value(at)
     }
 
     /// A list that may be omitted.
     fn optional(
-        &self,
+        &mut self,
         at: usize,
         argument: &'static str,
-        workspace: &mut Workspace<'_>,
     ) -> Result<Option<Vec<i128>>, OperandError> {
         let there = self.views.get(at).is_some_and(Option::is_some);
-        there.then(|| self.list(at, argument, workspace)).transpose()
+        there.then(|| self.list(at, argument)).transpose()
     }
 }
 
@@ -110,78 +100,80 @@ fn computed(
     operands: &[Option<View>],
     workspace: &mut Workspace<'_>,
 ) -> Result<View, OperandError> {
-    let given = Operands { views: operands };
+    let mut given = Operands { views: operands, workspace };
     let data = given.view(0)?;
     match op {
         Op::Identity => Ok(data.clone()),
-        Op::Reverse(mode) => reverse::reverse(data, *mode, &given.value(1, workspace)?, workspace),
+        Op::Reverse(mode) => reverse::reverse(data, *mode, &given.value(1)?, given.workspace),
         &Op::Sequence { time, batch, opset } => {
             let sequence = Sequence { time, batch, opset };
-            reverse::sequence(data, sequence, &given.value(1, workspace)?, workspace)
+            reverse::sequence(data, sequence, &given.value(1)?, given.workspace)
         }
         Op::Slice => {
             let lists = slice::Lists {
-                starts: given.list(1, "starts", workspace)?,
-                ends: given.list(2, "ends", workspace)?,
-                axes: given.optional(3, "axes", workspace)?,
-                steps: given.optional(4, "steps", workspace)?,
+                starts: given.list(1, "starts")?,
+                ends: given.list(2, "ends")?,
+                axes: given.optional(3, "axes")?,
+                steps: given.optional(4, "steps")?,
             };
             slice::slice(data, &lists)
         }
         Op::StridedSlice(masks) => {
             let lists = strided::Lists {
-                begin: given.list(1, "begin", workspace)?,
-                end: given.list(2, "end", workspace)?,
-                strides: given.optional(3, "strides", workspace)?,
+                begin: given.list(1, "begin")?,
+                end: given.list(2, "end")?,
+                strides: given.optional(3, "strides")?,
             };
             strided::slice(data, masks, &lists)
         }
         Op::Transpose(argument) => {
-            let order = given.optional(1, argument, workspace)?.filter(|order| !order.is_empty());
+            let order = given.optional(1, argument)?.filter(|order| !order.is_empty());
             axes::transpose(data, argument, order.as_deref())
         }
-        Op::Squeeze { skips } => {
-            axes::squeeze(data, given.optional(1, "axes", workspace)?.as_deref(), *skips)
-        }
-        Op::Unsqueeze => axes::unsqueeze(data, &given.list(1, "axes", workspace)?),
+        Op::Squeeze { skips } => axes::squeeze(data, given.optional(1, "axes")?.as_deref(), *skips),
+        Op::Unsqueeze => axes::unsqueeze(data, &given.list(1, "axes")?),
         &Op::Shape { start, end, dtype } => {
             let sizes = part(data.shape(), start, end).iter().map(|&size| size as i64);
             Ok(View::of(numbers::from_list(sizes, dtype)))
         }
         Op::Gather => {
-            let indices = given.integers(1, "indices", workspace)?;
-            let axis = join::only(&given.list(2, "axis", workspace)?)?;
+            let indices = given.integers(1, "indices")?;
+            let axis = join::only(&given.list(2, "axis")?)?;
             let list = numbers::indices("indices", &indices)?;
-            join::gather(data, &list, indices.shape(), axis, workspace)
+            join::gather(data, &list, indices.shape(), axis, given.workspace)
         }
         Op::GatherNd => {
-            let indices = given.integers(1, "indices", workspace)?;
-            elements::gather_nd(data, &indices, workspace)
+            let indices = given.integers(1, "indices")?;
+            elements::gather_nd(data, &indices, given.workspace)
         }
         Op::Concat { axis } => {
             let tensors: Vec<View> = operands.iter().flatten().cloned().collect();
-            join::concat(&tensors, *axis, workspace)
+            join::concat(&tensors, *axis, given.workspace)
         }
         Op::Cast(to) => {
-            let value = given.value(0, workspace)?;
+            let value = given.value(0)?;
             if to.bits() > value.dtype().bits() {
-                check_size(Layout::dense(*to, value.shape())?.byte_len(), workspace)?;
+                check_size(Layout::dense(*to, value.shape())?.byte_len(), given.workspace)?;
             }
             Ok(View::of(numbers::cast(&value, *to)?))
         }
-        Op::Fill(element) => filled(element, &given.list(0, "shape", workspace)?),
-        Op::Expand { both } => broadcast::expand(data, &given.list(1, "shape", workspace)?, *both),
+        Op::Fill(element) => filled(element, &given.list(0, "shape")?),
+        Op::Expand { both } => broadcast::expand(data, &given.list(1, "shape")?, *both),
         Op::Reshape { zero_keeps, infers_zero } => {
-            let shape = given.list(1, "shape", workspace)?;
-            broadcast::reshape(data, &shape, (*zero_keeps, *infers_zero), workspace)
+            let shape = given.list(1, "shape")?;
+            broadcast::reshape(data, &shape, (*zero_keeps, *infers_zero), given.workspace)
         }
         Op::Range(dtype) => {
-            let [start, end, step] = [0, 1, 2].map(|at| given.value(at, workspace));
+            let [start, end, step] = [0, 1, 2].map(|at| given.value(at));
             arithmetic::range(&start?, &end?, &step?, *dtype)
         }
-        Op::Arithmetic(function) => arithmetic::binary(*function, data, given.view(1)?, workspace),
-        Op::Select => arithmetic::select(data, given.view(1)?, given.view(2)?, workspace),
-        Op::GatherElements { axis } => elements::gather(data, given.view(1)?, *axis, workspace),
+        Op::Arithmetic(function) => {
+            arithmetic::binary(*function, data, given.view(1)?, given.workspace)
+        }
+        Op::Select => arithmetic::select(data, given.view(1)?, given.view(2)?, given.workspace),
+        Op::GatherElements { axis } => {
+            elements::gather(data, given.view(1)?, *axis, given.workspace)
+        }
     }
 }
 

@@ -5,98 +5,52 @@ use retrograde::LayoutError;
 use std::io;
 use thiserror::Error as ThisError;
 
-/// Why the content of a `.npy` file was refused.
+/// Why the content of a `.npy` file was refused. Text of the file is shortened and printable.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NpyError {
     /// It begins with other bytes.
     #[error("not a .npy file: it begins with {start}, not with \\x93NUMPY{}", kind_hint(start))]
-    NotNpy {
-        /// The first bytes, printable.
-        start: String,
-    },
+    NotNpy { start: String },
     /// An unknown version of the format.
     #[error(".npy version {major}.{minor} is unknown, expected 1.0, 2.0 or 3.0")]
-    Version {
-        /// Major version.
-        major: u8,
-        /// Minor version.
-        minor: u8,
-    },
+    Version { major: u8, minor: u8 },
     /// The file ends inside its header.
     #[error(
         "the file is cut short: its header should have {} but only {available} follow",
         bytes(*declared)
     )]
-    HeaderCut {
-        /// Bytes that the header should have.
-        declared: u64,
-        /// Bytes that follow.
-        available: u64,
-    },
+    HeaderCut { declared: u64, available: u64 },
     /// The declared header length is longer than any reasonable header.
     #[error("the header says it has {declared} bytes, more than the {limit} that are accepted")]
-    HeaderTooLong {
-        /// The declared length in bytes.
-        declared: u64,
-        /// The longest accepted length.
-        limit: u64,
-    },
+    HeaderTooLong { declared: u64, limit: u64 },
     /// The header is not the expected Python dictionary.
     #[error("malformed header: expected {expected} at byte {position}, found {found}")]
-    HeaderSyntax {
-        /// Byte offset in the header.
-        position: usize,
-        /// What was expected there.
-        expected: &'static str,
-        /// What was found, printable and shortened.
-        found: String,
-    },
+    HeaderSyntax { position: usize, expected: &'static str, found: String },
     /// An unknown key.
     #[error(
         "malformed header: key {key} is unknown, expected 'descr', 'fortran_order' and 'shape'"
     )]
-    UnknownKey {
-        /// The key, printable and shortened.
-        key: String,
-    },
+    UnknownKey { key: String },
     /// A key that appears twice.
     #[error("malformed header: key '{key}' appears twice")]
-    DuplicateKey {
-        /// The key.
-        key: &'static str,
-    },
+    DuplicateKey { key: &'static str },
     /// A missing key.
     #[error("malformed header: key '{key}' is missing")]
-    MissingKey {
-        /// The key.
-        key: &'static str,
-    },
+    MissingKey { key: &'static str },
     /// A negative size.
     #[error("axis {axis} has the negative size {size}")]
-    NegativeSize {
-        /// The axis.
-        axis: usize,
-        /// The size, shortened.
-        size: String,
-    },
+    NegativeSize { axis: usize, size: String },
     /// A size that does not fit in a `usize`.
     #[error("axis {axis} has size {size}, more than the {} that can be addressed", usize::MAX)]
-    SizeTooLarge {
-        /// The axis.
-        axis: usize,
-        /// The size, shortened.
-        size: String,
-    },
+    SizeTooLarge { axis: usize, size: String },
     /// The shape as a whole is impossible.
     #[error("impossible shape: {0}")]
     Shape(#[from] LayoutError),
     /// Records nested deeper than in any reasonable dtype.
     #[error("its fields are nested more than {limit} deep")]
-    FieldsTooDeep {
-        /// The deepest accepted nesting.
-        limit: usize,
-    },
+    FieldsTooDeep { limit: usize },
     /// A record that is too large for memory.
     #[error("its fields take more bytes than can be addressed")]
     FieldsTooLarge,
@@ -108,32 +62,17 @@ pub enum NpyError {
         "object array ({descr:?}): its elements are pickled Python objects, not fixed-width data; \
          save it with a plain dtype, such as x.astype('U') for strings"
     )]
-    Objects {
-        /// The `descr` of the header.
-        descr: String,
-    },
+    Objects { descr: String },
     /// An unknown element type.
     #[error("unknown dtype {descr:?}, expected one such as '<f4', '>i8', '|u1', '<U5' or '|V16'")]
-    UnknownType {
-        /// The `descr` of the header, shortened.
-        descr: String,
-    },
+    UnknownType { descr: String },
     /// Less data than the shape needs.
     #[error(
         "shape {shape:?} of {descr:?} takes {} but the file has {available}: \
          it is cut short",
         bytes(*expected)
     )]
-    DataTooShort {
-        /// The shape.
-        shape: Vec<usize>,
-        /// The element type.
-        descr: String,
-        /// Bytes that the shape needs.
-        expected: u64,
-        /// Bytes in the file.
-        available: u64,
-    },
+    DataTooShort { shape: Vec<usize>, descr: String, expected: u64, available: u64 },
     /// More data than the shape needs.
     #[error(
         "shape {shape:?} of {descr:?} takes {} but the file has {}: \
@@ -142,27 +81,18 @@ pub enum NpyError {
         available.map_or("more".to_owned(), |bytes| bytes.to_string())
     )]
     DataTooLong {
-        /// The shape.
         shape: Vec<usize>,
-        /// The element type.
         descr: String,
-        /// Bytes that the shape needs.
         expected: u64,
         /// Bytes in the file; `None` if it (a pipe) has no size.
         available: Option<u64>,
     },
     /// Memory allocation failed.
     #[error("not enough memory for the {bytes} bytes of the file")]
-    OutOfMemory {
-        /// Requested bytes.
-        bytes: u64,
-    },
+    OutOfMemory { bytes: u64 },
     /// The elements are not integers.
     #[error("its elements are {descr:?}, expected integers such as '<i8' or '|u1'")]
-    NotIntegers {
-        /// The element type.
-        descr: String,
-    },
+    NotIntegers { descr: String },
 }
 
 /// A guess at what the file is.

@@ -7,37 +7,20 @@ use thiserror::Error as ThisError;
 /// Why an `.npz` archive was refused.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NpzError {
     /// It cannot be read as an archive.
     #[error("not a readable .npz archive: {reason}")]
-    Archive {
-        /// The zip reader's error.
-        reason: String,
-    },
+    Archive { reason: String },
     /// More members than any reasonable archive has.
     #[error("the archive says it has {count} members, more than the {limit} that are accepted")]
-    TooMany {
-        /// The number of members.
-        count: usize,
-        /// The most that is accepted.
-        limit: usize,
-    },
+    TooMany { count: usize, limit: usize },
     /// A member that cannot be read.
     #[error("member {member:?}: {reason}")]
-    Member {
-        /// The member.
-        member: String,
-        /// Why not.
-        reason: String,
-    },
+    Member { member: String, reason: String },
     /// A member that is not a valid `.npy` file.
     #[error("member {member:?}: {source}")]
-    Npy {
-        /// The member.
-        member: String,
-        /// What is wrong with it.
-        source: NpyError,
-    },
+    Npy { member: String, source: NpyError },
 }
 
 /// Errors in the content, and I/O errors.

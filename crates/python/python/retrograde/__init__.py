@@ -23,7 +23,7 @@ from typing import overload as _overload
 
 from numpy import ndarray as _ndarray
 
-from . import _engine, _hints, _kinds, _where
+from . import _engine, _hints, _kinds, _table, _where
 from ._config import config
 from ._engine import __version__ as __version__
 from ._engine import get_num_threads, set_num_threads
@@ -51,6 +51,7 @@ if _TYPE_CHECKING:
         Plane,
         Policy,
         SegmentedT,
+        Table,
         Tail,
         TensorT,
         Where,
@@ -90,6 +91,7 @@ def reverse(
     duplicates: Duplicates = "set",
     where: Where | None = None,
     batch_axis: SupportsIndex = 0,
+    table: Table | None = None,
     out: TensorT | None = None,
 ) -> TensorT: ...
 
@@ -103,12 +105,13 @@ def reverse(
     duplicates: Duplicates = "set",
     where: Where | None = None,
     batch_axis: SupportsIndex = 0,
+    table: Table | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 
 
 @_hinted
-def reverse(x, axes=None, *more, mask=None, duplicates="set", where=None, batch_axis=0, out=None, **others):
+def reverse(x, axes=None, *more, mask=None, duplicates="set", where=None, batch_axis=0, table=None, out=None, **others):
     """Reverses whole axes (OpenVINO ``Reverse``).
 
     Parameters
@@ -126,6 +129,9 @@ def reverse(x, axes=None, *more, mask=None, duplicates="set", where=None, batch_
         One for each entry of ``batch_axis``: those that are false stay as they are.
     batch_axis : int
         The axis of a batch with ``where``; negative values count from the end.
+    table : bytes or array of uint8, optional
+        What each element that is reversed becomes: 256 entries for elements of one byte, 16 for those of 4 bits and 4
+        for those of 2 bits; others are refused.
     out : array or tensor, optional
         The output, of the same library, type and shape. ``out=x`` reverses in place.
 
@@ -142,6 +148,8 @@ def reverse(x, axes=None, *more, mask=None, duplicates="set", where=None, batch_
     >>> retrograde.reverse(x, mask=[True, False])
     array([[3, 4, 5],
            [0, 1, 2]])
+    >>> retrograde.reverse(np.frombuffer(b"GATTACA", np.uint8), table=bytes.maketrans(b"ACGT", b"TGCA")).tobytes()
+    b'TGTAATC'
     >>> _ = retrograde.reverse(x, axes=-1, out=x)
     >>> x
     array([[2, 1, 0],
@@ -156,7 +164,10 @@ def reverse(x, axes=None, *more, mask=None, duplicates="set", where=None, batch_
     if more or others:
         raise _hints.wrong(reverse, others, more=more)
     if where is not None:
-        return _where.reverse(reverse_sequence, x, axes, mask, duplicates, where, batch_axis, out)
+        looked_up = {} if table is None else {"table": table}
+        return _where.reverse(reverse_sequence, x, axes, mask, duplicates, where, batch_axis, out, **looked_up)
+    if table is not None:
+        return _table.look_up("reverse", x, table, out, axes, mask, duplicates)
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse(x, axes, mask, duplicates, out)
@@ -177,6 +188,7 @@ def reverse_sequence(
     align: Align = "start",
     tail: Tail = "keep",
     where: Where | None = None,
+    table: Table | None = None,
     out: TensorT | None = None,
 ) -> TensorT: ...
 
@@ -193,6 +205,7 @@ def reverse_sequence(
     align: Align = "start",
     tail: Tail = "keep",
     where: Where | None = None,
+    table: Table | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 
@@ -200,7 +213,7 @@ def reverse_sequence(
 @_hinted
 def reverse_sequence(
     x, lengths, *more, time_axis=None, batch_axis=None, batch_first=None,
-    policy="strict", align="start", tail="keep", where=None, out=None, **others,
+    policy="strict", align="start", tail="keep", where=None, table=None, out=None, **others,
 ):
     """Reverses the first ``lengths[b]`` steps of every sequence ``b`` of a padded batch.
 
@@ -230,6 +243,9 @@ def reverse_sequence(
         object arrays, cannot become zero.
     where : array-like of bool, optional
         One for each sequence: those that are false stay as they are, and their lengths do not matter.
+    table : bytes or array of uint8, optional
+        What each element that is reversed becomes: 256 entries for elements of one byte, 16 for those of 4 bits and 4
+        for those of 2 bits; others are refused.
     out : array or tensor, optional
         The output; ``out=x`` reverses in place.
 
@@ -265,6 +281,8 @@ def reverse_sequence(
         time_axis, batch_axis = _hints.sequence_axes(time_axis, batch_axis, batch_first)
     if where is not None:
         lengths = _where.lengths("ReverseSequence", lengths, where, tail)
+    if table is not None:
+        return _table.look_up("reverse_sequence", x, table, out, lengths, time_axis, batch_axis, policy, align, tail)
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse_sequence(x, lengths, time_axis, batch_axis, policy, align, tail, out)
@@ -285,6 +303,7 @@ def reverse_subsequences(
     align: Align = "start",
     tail: Tail = "keep",
     where: Where | None = None,
+    table: Table | None = None,
     out: TensorT | None = None,
 ) -> TensorT: ...
 
@@ -299,13 +318,14 @@ def reverse_subsequences(
     align: Align = "start",
     tail: Tail = "keep",
     where: Where | None = None,
+    table: Table | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 
 
 @_hinted
 def reverse_subsequences(
-    x, lengths, *more, axis, policy="clamp", align="start", tail="keep", where=None, out=None, **others
+    x, lengths, *more, axis, policy="clamp", align="start", tail="keep", where=None, table=None, out=None, **others
 ):
     """Reverses the first elements of every lane along an axis, each lane by its own length.
 
@@ -331,6 +351,9 @@ def reverse_subsequences(
         object arrays, cannot become zero.
     where : array-like of bool, optional
         One for each lane, as lengths are: lanes that are false stay as they are.
+    table : bytes or array of uint8, optional
+        What each element that is reversed becomes: 256 entries for elements of one byte, 16 for those of 4 bits and 4
+        for those of 2 bits; others are refused.
     out : array or tensor, optional
         The output; ``out=x`` reverses in place.
 
@@ -355,6 +378,8 @@ def reverse_subsequences(
         raise _hints.wrong(reverse_subsequences, others, missing, more)
     if where is not None:
         lengths = _where.lengths("ReverseSubsequences", lengths, where, tail, axis)
+    if table is not None:
+        return _table.look_up("reverse_subsequences", x, table, out, lengths, axis, policy, align, tail)
     kind = type(x)
     if kind is _ndarray:
         return _engine.reverse_subsequences(x, lengths, axis, policy, align, tail, out)
@@ -382,6 +407,7 @@ def reverse_segments(
     *,
     axis: SupportsIndex = 0,
     where: Where | None = None,
+    table: Table | None = None,
     out: TensorT | None = None,
 ) -> TensorT: ...
 
@@ -393,12 +419,13 @@ def reverse_segments(
     *,
     axis: SupportsIndex = 0,
     where: Where | None = None,
+    table: Table | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 
 
 @_hinted
-def reverse_segments(x, offsets=None, *more, axis=0, where=None, out=None, **others):
+def reverse_segments(x, offsets=None, *more, axis=0, where=None, table=None, out=None, **others):
     """Reverses every segment of an axis that is cut by offsets.
 
     For sequences that are packed one behind the other instead of padded: ``cu_seqlens`` of
@@ -418,6 +445,9 @@ def reverse_segments(x, offsets=None, *more, axis=0, where=None, out=None, **oth
         The axis that is cut; negative values count from the end.
     where : array-like of bool, optional
         One for each segment: those that are false stay as they are.
+    table : bytes or array of uint8, optional
+        What each element that is reversed becomes: 256 entries for elements of one byte, 16 for those of 4 bits and 4
+        for those of 2 bits; others are refused.
     out : array or tensor, optional
         The output; ``out=x`` reverses in place.
 
@@ -438,6 +468,8 @@ def reverse_segments(x, offsets=None, *more, axis=0, where=None, out=None, **oth
     """
     if more or others:
         raise _hints.wrong(reverse_segments, others, more=more)
+    if table is not None:
+        return _kinds.segments_looked_up(x, offsets, axis, where, table, out)
     if where is not None:
         return _kinds.segments_where(x, offsets, axis, where, out)
     kind = type(x)

@@ -8,4 +8,4 @@ from . import _engine
 def check(operator, shape, *arguments, dtype=np.uint8):
     """Raises the engine's errors for a call; the arguments are those after the tensor, in the engine's order."""
     # This array takes no memory.
-    _engine.explain(operator, np.broadcast_to(np.empty((), dtype), shape), *arguments)
+    _engine.explain(operator, np.broadcast_to(np.empty((), dtype), shape), None, *arguments)

@@ -1,40 +1,23 @@
 """The reverse complement of letters: one pass, in which a table is looked up in what is reversed."""
 
-import sys
-
 import numpy as np
 
-from . import _engine, _lazy, _where
-from ._libraries import is_a, is_on_device
+from . import _engine, _table, _where
+from ._libraries import is_a
+
 
 def reverse_complement(x, axis, lengths, offsets, where, strict, rna, out):
     if isinstance(x, (str, bytes, bytearray)):
         return _of_text(x, axis, lengths, offsets, where, strict, rna, out)
-    if is_a(out, "jax", "Array"):
-        raise TypeError("out is not supported: JAX arrays are immutable")
-    name, letters, *arguments = described(x, axis, lengths, offsets, where, strict)
-    library = _library(letters)
-    fresh = out is None and library is not None
-    to = library.empty_like(letters) if fresh else out
-    moved = _engine.look_up(name, letters, _engine.complements(rna), to, fresh, *arguments)
-    return moved if to is not None else _as_kind(x, moved)
-
-
-def _as_kind(x, moved):
-    """A new array as one of the library of ``x``."""
-    if is_a(x, "tensorflow", "Tensor"):
-        return sys.modules["tensorflow"].convert_to_tensor(moved)
-    is_other = hasattr(x, "__array_namespace__") and not isinstance(x, np.ndarray)
-    return x.__array_namespace__().from_dlpack(moved) if is_other else moved
+    name, _, *arguments = described(x, axis, lengths, offsets, where, strict)
+    return _table.look_up(name, x, _engine.complements(rna), out, *arguments)
 
 
 def described(x, axis, lengths, offsets, where, strict):
     """The operator that moves the letters, the tensor, and the operator's other arguments."""
     if lengths is not None and offsets is not None:
         raise TypeError("reverse_complement: lengths and offsets are both given: omit one of them")
-    _lazy.refuse(x)
-    is_there = hasattr(x, "__array_namespace__") and is_on_device(x)
-    x = x if is_there or _library(x) is not None else np.asarray(x)
+    x = _table.readable(x)
     _check_type(x)
     axis, size = _axis(axis, x.shape)
     if strict:
@@ -54,12 +37,6 @@ def described(x, axis, lengths, offsets, where, strict):
     else:
         name, arguments = "reverse", (axis, None, "set")
     return name, x, *arguments
-
-
-def _library(x):
-    """The library of ``x``, if that allocates outputs like it wherever it is."""
-    kinds = (("torch", "Tensor"), ("cupy", "ndarray"))
-    return next((sys.modules[module] for module, name in kinds if is_a(x, module, name)), None)
 
 
 def _on_host(x):

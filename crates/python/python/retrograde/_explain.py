@@ -7,7 +7,7 @@ from typing import Any, Literal, TypedDict
 
 from numpy.typing import ArrayLike
 
-from . import _engine, _kinds, _where
+from . import _engine, _kinds, _table, _where
 from ._hints import hint_for, sequence_axes
 from ._typing import ChunkedArray, Operator, RaggedTensor, Tensor
 
@@ -94,14 +94,17 @@ def explain(operator: Operator, x: ArrayLike | Tensor | ChunkedArray | RaggedTen
     >>> [(dim["len"], dim["flow"]) for dim in how.dims]
     [(128, 'flip')]
     """
-    name, x, arguments = bound(operator, x, args, kwargs)
-    return Explanation(_engine.explain(name, _kinds.of(x), *arguments.values()))
+    name, x, arguments, table = bound(operator, x, args, kwargs)
+    x = _kinds.of(x)
+    table = table and _table.spread(x, table)
+    return Explanation(_engine.explain(name, x, table, *arguments.values()))
 
 
 def bound(
     operator: Operator, x: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> tuple[str, Any, dict[str, Any]]:
-    """The operator's name, the tensor, and its arguments by name in the engine's order, without ``x`` and ``out``.
+) -> tuple[str, Any, dict[str, Any], bytes | None]:
+    """The operator's name, the tensor, its arguments by name in the engine's order, without ``x`` and ``out``, and a
+    table, checked.
 
     The tensor is ``x``, or the values of a nested or ragged tensor or list array, whose offsets are then arguments.
     """
@@ -131,4 +134,9 @@ def bound(
     if name == "reverse_segments" and given["offsets"] is None:
         x, given["offsets"], given["axis"] = _kinds.segments_of(x, given["axis"])
     where, batch = given.pop("where"), given.pop("batch_axis") if name == "reverse" else None
-    return (name, x, given) if where is None else _where.bound(name, x, given, where, batch)
+    table = given.pop("table")
+    if table is not None:
+        _, table = _table.checked(name, x, table)
+    if where is not None:
+        name, x, given = _where.bound(name, x, given, where, batch, table)
+    return name, x, given, table

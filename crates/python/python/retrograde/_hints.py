@@ -171,8 +171,8 @@ def _call(function, named):
     return f"{function.__module__}.{name}({', '.join(call)})"
 
 
-#: Keywords that say again what others say, and a mask, which is never meant by its place.
-_OTHER_WORDS = ("batch_first", "dim", "dims", "where")
+#: Keywords that say again what others say, and a mask and a table, which are never meant by their places.
+_OTHER_WORDS = ("batch_first", "dim", "dims", "where", "table")
 _AXES = ("axis", "axes", "dim", "dims")
 
 

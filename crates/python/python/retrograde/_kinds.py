@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from . import _arrow, _axes, _complement, _engine, _lazy, _names, _torch_private, _where
+from . import _arrow, _axes, _complement, _engine, _lazy, _names, _table, _torch_private, _where
 from ._hints import check_oriented, missing_offsets
 from ._lengths import array_of
 from ._libraries import is_a, is_arrow, is_on_device, lends_arrow
@@ -85,6 +85,15 @@ def segments_where(x, offsets, axis, where, out):
         f"reverse_segments: where is for arrays of NumPy, PyTorch, CuPy and Arrow, x is a {kind.__module__}.{kind.__name__}:"
         " pass one of those, or reverse_sequence a padded batch"
     )
+
+
+def segments_looked_up(x, offsets, axis, where, table, out):
+    """The segments, or those that a mask names, with a table."""
+    _table.checked("reverse_segments", x, table)
+    if offsets is None:
+        raise missing_offsets()
+    offsets = offsets if where is None else _where.offsets(offsets, where)
+    return _table.look_up("reverse_segments", x, table, out, offsets, axis)
 
 
 def segments_of(x, axis):

@@ -17,7 +17,7 @@ from ._typing import Lengths, Operator, TensorT, Where
 class Prepared(Generic[TensorT]):
     """A call that was prepared for a tensor: call it with others of the same kind and layout."""
 
-    __slots__ = ("_entries", "_first", "_function", "_like", "_run", "operator")
+    __slots__ = ("_entries", "_first", "_function", "_like", "_run", "_table", "operator")
 
     operator: Final[str]
 
@@ -25,7 +25,8 @@ class Prepared(Generic[TensorT]):
         import retrograde
 
         #: The operator's name.
-        self.operator, plain, arguments = bound(operator, x, args, kwargs)
+        self.operator, plain, arguments, table = bound(operator, x, args, kwargs)
+        self._table = {} if table is None else {"table": table}
         # Of a batch with a mask: its entries, and the size of the axis that is reversed.
         self._entries = None
         if "reverse" in (operator, getattr(operator, "__name__", None)) and kwargs.get("where") is not None:
@@ -42,7 +43,7 @@ class Prepared(Generic[TensorT]):
         self._first = _kept(arguments)
         self._like = _described(x)
         self._run = None
-        if type(x) is ndarray:
+        if type(x) is ndarray and table is None:
             prepared = _engine.prepare(self.operator, x, *self._first.values())
             self._run = prepared and prepared.run
         else:
@@ -62,7 +63,7 @@ class Prepared(Generic[TensorT]):
         if found != self._like:
             raise ValueError(f"x is {found}; the call was prepared for {self._like}")
         arguments = self._first if lengths is None else {**self._first, _counts(self._first): lengths}
-        return self._function(x, **arguments, out=out)
+        return self._function(x, **arguments, **self._table, out=out)
 
     def _under(self, where, lengths):
         """The lengths for a mask."""

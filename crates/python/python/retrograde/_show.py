@@ -98,7 +98,9 @@ def show(operator: Operator, x: ArrayLike | Tensor | ChunkedArray | RaggedTensor
 
     In a notebook it is shown in colours; ``.save("picture.svg")`` writes it to a file.
     """
-    name, x, arguments = bound(operator, x, args, kwargs)
+    name, x, arguments, table = bound(operator, x, args, kwargs)
+    if table is not None:
+        raise ValueError(f"{name}: a picture shows where elements go, and not what a table makes of them: omit table")
     return Picture(_scene(name, x, list(arguments.values())))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 
 class Tensor(Protocol):
@@ -53,6 +53,8 @@ Orientations: TypeAlias = Iterable[SupportsIndex | str]
 Lengths: TypeAlias = ArrayLike | Tensor
 #: A boolean for each sequence, lane, segment or entry of a batch.
 Where: TypeAlias = ArrayLike | Tensor
+#: What elements become, by their value.
+Table: TypeAlias = bytes | bytearray | NDArray[np.uint8] | Tensor
 # Two of them, because stubtest misreads one Literal with two values.
 Duplicates: TypeAlias = Literal["set"] | Literal["error"]
 Policy: TypeAlias = Literal["strict"] | Literal["clamp"]

@@ -47,8 +47,11 @@ def offsets(given, where):
         return given  # The engine raises the error.
     if tuple(where.shape) != (max(given.shape[0] - 1, 0),):
         raise _wrong_shape("ReverseSegments", where, (max(given.shape[0] - 1, 0),))
-    wide = given.to if library.__name__ == "torch" else given.astype
-    marked = wide(library.int64) * 2
+    wide = (given.to if library.__name__ == "torch" else given.astype)(library.int64)
+    if library is np and wide.size and not (0 <= wide.min() and wide.max() < 1 << 62):
+        return given  # The engine raises the error.
+    # On a device, twice what is no offset of any axis stays none.
+    marked = wide.clip(-(1 << 62), (1 << 62) - 1) * 2
     marked[:-1] += where
     return _engine.Marked(marked)
 
@@ -63,29 +66,35 @@ def unmarked(given):
     return plain
 
 
-def reverse(sequence, x, axes, mask, duplicates, where, batch_axis, out=None):
-    """Whole axes of those entries of a batch that the mask ``where`` names."""
+def reverse(sequence, x, axes, mask, duplicates, where, batch_axis, out=None, **table):
+    """Whole axes of those entries of a batch that the mask ``where`` names, and a table for them."""
     rank = len(x.shape) if hasattr(x, "shape") else np.ndim(x)
-    return _reverse(sequence, x, _axes.resolved(axes, mask, duplicates, rank), where, batch_axis, out)
+    return _reverse(sequence, x, _axes.resolved(axes, mask, duplicates, rank), where, batch_axis, out, **table)
 
 
-def _reverse(sequence, x, axes, where, batch_axis, out=None):
+def _reverse(sequence, x, axes, where, batch_axis, out=None, **table):
     """The same for sorted axes: a call of ``sequence`` for each, or one for axes that are neighbours of a row-major
-    array."""
+    array. The first of them looks elements up."""
     x = x if hasattr(x, "shape") else np.asarray(x)
     batch = _batch(batch_axis, axes, len(x.shape))
     entries = x.shape[batch]
+    if not axes and table:
+        # Nothing moves, and elements are still looked up: along an axis of one.
+        x, to, last = x[..., None], None if out is None else out[..., None], len(x.shape)
+        y = sequence(x, whole(where, entries, 1), time_axis=last, batch_axis=batch, out=to, **table)
+        return y[..., 0] if out is None else out
     if not axes:
         return sequence(x, whole(where, entries, 0), time_axis=_other(batch, x), batch_axis=batch, out=out)
     views, axis = _merged(axes, x, out)
     if axis is not None:
         (x, flat), shape = views, x.shape
         batch = batch if batch < axis else batch - len(axes) + 1
-        y = sequence(x, whole(where, entries, x.shape[axis]), time_axis=axis, batch_axis=batch, out=flat)
+        y = sequence(x, whole(where, entries, x.shape[axis]), time_axis=axis, batch_axis=batch, out=flat, **table)
         return y.reshape(shape) if out is None else out
     target = out
     for axis in axes:
-        x = sequence(x, whole(where, entries, x.shape[axis]), time_axis=axis, batch_axis=batch, out=target)
+        x = sequence(x, whole(where, entries, x.shape[axis]), time_axis=axis, batch_axis=batch, out=target, **table)
+        table = {}
         # What was made here may be written again.
         target = x if isinstance(x, np.ndarray) else out
     return x
@@ -107,7 +116,7 @@ def _is_in_rows(x):
     return is_a(x, "torch", "Tensor") and x.is_contiguous()
 
 
-def bound(name, x, given, where, batch_axis):
+def bound(name, x, given, where, batch_axis, table=None):
     """The same call without the mask: an operator's name, the tensor, and its other arguments by name."""
     if name == "reverse_segments":
         return name, x, {**given, "offsets": offsets(given["offsets"], where)}
@@ -117,11 +126,12 @@ def bound(name, x, given, where, batch_axis):
         return name, x, {**given, "lengths": counts}
     calls = []
 
-    def sequence(x, lengths, *, time_axis, batch_axis, out):
+    def sequence(x, lengths, *, time_axis, batch_axis, out, table=None):
         calls.append((x, lengths, time_axis, batch_axis, "strict", "start", "keep"))
         return x
 
-    reverse(sequence, x, given["axes"], given["mask"], given["duplicates"], where, batch_axis)
+    looked_up = {} if table is None else {"table": table}
+    reverse(sequence, x, given["axes"], given["mask"], given["duplicates"], where, batch_axis, **looked_up)
     if len(calls) != 1:
         raise ValueError("reverse: with where, axes that are no neighbours are reversed one after the other: name one of them")
     x, *arguments = calls[0]
@@ -157,10 +167,14 @@ def _other(batch, x):
 
 def _alike(name, *values):
     """The library of these values, and they as its tensors. The last one is the mask."""
-    if isinstance(values[-1], list | tuple):
-        *values, mask = values
+    *given, mask = values
+    if isinstance(mask, list | tuple):
         # An empty list has no type.
-        values.append(np.asarray(mask) if mask else np.zeros(np.shape(mask), bool))
+        mask = np.asarray(mask) if mask else np.zeros(np.shape(mask), bool)
+    if given and is_a(mask, "jax", "Array") and not is_a(given[0], "jax", "Array"):
+        # JAX would cut integers of 64 bits.
+        mask = mask if isinstance(mask, sys.modules["jax"].core.Tracer) else np.asarray(mask)
+    values = [*given, mask]
     torch, cupy, jax, tensorflow = (sys.modules.get(module) for module in ("torch", "cupy", "jax", "tensorflow"))
     if any(is_a(value, "torch", "Tensor") for value in values):
         library, there = torch, next((v.device for v in values if isinstance(v, torch.Tensor) and not v.is_cpu), "cpu")

@@ -21,31 +21,42 @@ pub use reverse_subsequences::ReverseSubsequences;
 
 use crate::error::{Error, Operator};
 use crate::layout::Layout;
-use crate::lengths::{ANY_INTEGER, Lengths, Tail};
-use crate::mask::{Held, Mask, lengths_where};
-use crate::plan::Plan;
+use crate::lengths::{ANY_INTEGER, Align, LengthPolicy, Lengths, Tail};
+use crate::mask::Mask;
+use crate::plan::{LengthsSource, Meaning, Plan};
 use crate::tensor::TensorRef;
+use sealed::Operands;
 
 /// Only operators of this crate take lengths.
 pub(crate) mod sealed {
+    use super::{LengthsOperator, check_lengths};
     use crate::error::Error;
     use crate::layout::{Layout, Shape};
-    use crate::lengths::Lengths;
-    use crate::mask::{Held, Mask};
+    use crate::lengths::{Lengths, Tail};
+    use crate::mask::{Held, Mask, lengths_where};
     use crate::plan::Plan;
 
-    pub trait Lanes: Sized {
+    /// The layouts that a call is planned for.
+    #[derive(Debug, Clone, Copy)]
+    pub struct Operands<'a> {
+        pub src: &'a Layout,
+        pub lengths: &'a Layout,
+        pub dst: &'a Layout,
+        /// Whether it matters which elements are reversed, even where none moves: for a table.
+        pub marks: bool,
+    }
+
+    pub trait Lanes: Clone {
         /// The shape that lengths must have for an input of this shape.
         fn lanes(&self, input: &[usize]) -> Result<Shape, Error>;
 
-        /// Checks the operands and lowers them to a plan; with `marks`, for a table.
-        fn lower(
-            &self,
-            src: &Layout,
-            lengths: &Layout,
-            dst: &Layout,
-            marks: bool,
-        ) -> Result<Plan, Error>;
+        /// What happens beyond a length.
+        fn tail(&self) -> Tail {
+            Tail::Keep
+        }
+
+        /// Checks the operands and lowers them to a plan.
+        fn lower(&self, on: &Operands<'_>) -> Result<Plan, Error>;
 
         /// The operator and its lengths with a mask folded into them.
         fn masked<'a>(
@@ -53,7 +64,18 @@ pub(crate) mod sealed {
             lengths: &Lengths<'a>,
             mask: &Mask<'_>,
             input: &[usize],
-        ) -> Result<(Self, Held<'a>), Error>;
+        ) -> Result<(Self, Held<'a>), Error>
+        where
+            Self: LengthsOperator,
+        {
+            let operator = Self::OPERATOR;
+            if self.tail() == Tail::Zero {
+                return Err(Error::WhereTail { operator });
+            }
+            let lengths = self.shaped(lengths, input)?;
+            check_lengths(operator, lengths.layout(), &self.lanes(input)?)?;
+            Ok((self.clone(), lengths_where(operator, &lengths, mask)?))
+        }
     }
 }
 
@@ -78,12 +100,12 @@ pub trait LengthsOperator: sealed::Lanes {
 
     /// Checks the operands and lowers them to a plan.
     fn plan(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
-        self.lower(src, lengths, dst, false)
+        self.lower(&Operands { src, lengths, dst, marks: false })
     }
 
     /// The same for a program that [looks elements up](crate::cpu::Program::looking_up).
     fn plan_for_table(&self, src: &Layout, lengths: &Layout, dst: &Layout) -> Result<Plan, Error> {
-        self.lower(src, lengths, dst, true)
+        self.lower(&Operands { src, lengths, dst, marks: true })
     }
 }
 
@@ -165,20 +187,25 @@ fn check_lengths_type(operator: Operator, lengths: &Layout) -> Result<(), Error>
     Err(Error::LengthsType { operator, dtype: lengths.dtype(), allowed: ANY_INTEGER })
 }
 
-/// Folds a mask into lengths.
-fn masked_lengths<'a, O: LengthsOperator>(
-    operator: &O,
-    tail: Tail,
-    lengths: &Lengths<'a>,
-    mask: &Mask<'_>,
-    input: &[usize],
-) -> Result<Held<'a>, Error> {
-    if tail == Tail::Zero {
-        return Err(Error::WhereTail { operator: O::OPERATOR });
+impl<'a> Operands<'a> {
+    /// Strict lengths of sequences at the start of an axis of this size, whose tails stay.
+    fn source(
+        &self,
+        axis_of: &'a dyn Fn(usize) -> Option<usize>,
+        limit: usize,
+    ) -> LengthsSource<'a> {
+        LengthsSource {
+            meaning: Meaning::Lengths,
+            layout: self.lengths,
+            axis_of,
+            limit,
+            whole: false,
+            policy: LengthPolicy::Strict,
+            align: Align::Start,
+            tail: Tail::Keep,
+            marks: self.marks,
+        }
     }
-    let lengths = operator.shaped(lengths, input)?;
-    check_lengths(O::OPERATOR, lengths.layout(), &operator.lanes(input)?)?;
-    lengths_where(O::OPERATOR, &lengths, mask)
 }
 
 /// Resolves an axis that may count from the end.

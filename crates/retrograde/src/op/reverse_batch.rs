@@ -1,12 +1,12 @@
 //! ReverseBatch: whole axes of those entries of a batch that a mask names.
 
-use super::sealed::Lanes;
+use super::sealed::{Lanes, Operands};
 use super::{LengthsOperator, Reverse, WithLengths, check_lengths, check_output, resolve_axis};
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
-use crate::lengths::{Align, LengthPolicy, Lengths, Tail};
+use crate::lengths::{LengthPolicy, Lengths};
 use crate::mask::{Held, Mask, whole_where};
-use crate::plan::{Flow, LengthsSource, Meaning, Plan};
+use crate::plan::{Flow, LengthsSource, Plan};
 use smallvec::smallvec;
 
 const OPERATOR: Operator = Operator::Reverse;
@@ -53,13 +53,8 @@ impl Lanes for ReverseBatch {
         Ok(smallvec![input[self.checked_axis(input.len())?]])
     }
 
-    fn lower(
-        &self,
-        src: &Layout,
-        lengths: &Layout,
-        dst: &Layout,
-        marks: bool,
-    ) -> Result<Plan, Error> {
+    fn lower(&self, on: &Operands<'_>) -> Result<Plan, Error> {
+        let Operands { src, lengths, dst, .. } = *on;
         let (batch, flips) = (self.checked_axis(src.rank())?, self.reverse.flips(src.rank())?);
         if flips[batch] {
             return Err(Error::WhereReversesBatch { axis: batch });
@@ -67,20 +62,12 @@ impl Lanes for ReverseBatch {
         check_lengths(OPERATOR, lengths, &self.lanes(src.shape())?)?;
         check_output(OPERATOR, src, dst)?;
         // Without axes nothing moves, and a table still needs an axis that tells which entries it is for.
-        let beside = (marks && !flips.contains(&true)).then(|| [src, dst].map(Layout::with_one));
+        let beside = (on.marks && !flips.contains(&true)).then(|| [src, dst].map(Layout::with_one));
         let [src, dst] = beside.as_ref().map_or([src, dst], |[src, dst]| [src, dst]);
-        let source = LengthsSource {
-            meaning: Meaning::Lengths,
-            layout: lengths,
-            axis_of: &|axis| (axis == batch).then_some(0),
-            // That of the axis which the others become.
-            limit: 0,
-            marks,
-            whole: true,
-            policy: LengthPolicy::Clamp,
-            align: Align::Start,
-            tail: Tail::Keep,
-        };
+        let axis_of = |axis| (axis == batch).then_some(0);
+        // The limit is that of the axis which the others become.
+        let policy = LengthPolicy::Clamp;
+        let source = LengthsSource { whole: true, policy, ..on.source(&axis_of, 0) };
         let is_flipped = |axis: usize| flips.get(axis).is_none_or(|&flip| flip);
         let flow_of = |axis| if is_flipped(axis) { Flow::FlipPrefix } else { Flow::Keep };
         let plan = Plan::build(src, dst, flow_of, Some(source));

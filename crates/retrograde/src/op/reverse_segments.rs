@@ -1,10 +1,11 @@
 //! ReverseSegments: one axis cut by offsets, each segment reversed.
 
-use super::{LengthsOperator, WithLengths, check_output, resolve_axis, sealed};
+use super::sealed::{Lanes, Operands};
+use super::{LengthsOperator, WithLengths, check_output, resolve_axis};
 use crate::dtype::DType;
 use crate::error::{Error, Operator};
 use crate::layout::{Layout, Shape};
-use crate::lengths::{ANY_INTEGER, Align, LengthPolicy, Lengths, Tail};
+use crate::lengths::{ANY_INTEGER, Lengths};
 use crate::mask::{Held, Mask, offsets_where};
 use crate::plan::{Flow, LengthsSource, Meaning, Plan};
 use crate::tensor::TensorRef;
@@ -83,37 +84,23 @@ fn check_offsets(offsets: &Layout) -> Result<(), Error> {
     Ok(())
 }
 
-impl sealed::Lanes for ReverseSegments {
+impl Lanes for ReverseSegments {
     /// One segment: two offsets. Any number is allowed.
     fn lanes(&self, input: &[usize]) -> Result<Shape, Error> {
         self.checked_axis(input.len())?;
         Ok(smallvec![2])
     }
 
-    fn lower(
-        &self,
-        src: &Layout,
-        offsets: &Layout,
-        dst: &Layout,
-        marks: bool,
-    ) -> Result<Plan, Error> {
+    fn lower(&self, on: &Operands<'_>) -> Result<Plan, Error> {
+        let Operands { src, lengths: offsets, dst, .. } = *on;
         let cut = self.checked_axis(src.rank())?;
         check_offsets(offsets)?;
         if self.marked && offsets.dtype() != DType::I64 {
             return Err(Error::OffsetsType { dtype: offsets.dtype(), allowed: "i64 if marked" });
         }
         check_output(OPERATOR, src, dst)?;
-        let source = LengthsSource {
-            meaning: if self.marked { Meaning::MarkedOffsets } else { Meaning::Offsets },
-            layout: offsets,
-            axis_of: &|_| None,
-            limit: src.shape()[cut],
-            policy: LengthPolicy::Strict,
-            align: Align::Start,
-            marks,
-            whole: false,
-            tail: Tail::Keep,
-        };
+        let meaning = if self.marked { Meaning::MarkedOffsets } else { Meaning::Offsets };
+        let source = LengthsSource { meaning, ..on.source(&|_| None, src.shape()[cut]) };
         let flow_of = |axis| if axis == cut { Flow::FlipSegments } else { Flow::Keep };
         Ok(Plan::build(src, dst, flow_of, Some(source)))
     }

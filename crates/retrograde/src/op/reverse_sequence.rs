@@ -1,15 +1,12 @@
 //! ReverseSequence: padded batches of sequences, by the rules of ONNX.
 
-use super::{
-    LengthsOperator, WithLengths, check_lengths_type, check_output, masked_lengths, resolve_axis,
-    sealed,
-};
+use super::sealed::{Lanes, Operands};
+use super::{LengthsOperator, WithLengths, check_lengths_type, check_output, resolve_axis};
 use crate::dtype::DType;
 use crate::error::{Error, Operator};
-use crate::layout::{Layout, Shape};
+use crate::layout::Shape;
 use crate::lengths::{Align, LengthPolicy, Lengths, Tail};
-use crate::mask::{Held, Mask};
-use crate::plan::{Flow, LengthsSource, Meaning, Plan};
+use crate::plan::{Flow, LengthsSource, Plan};
 use smallvec::smallvec;
 
 const OPERATOR: Operator = Operator::ReverseSequence;
@@ -223,19 +220,18 @@ fn allowed_at(opset: u32, dtype: DType) -> bool {
     }
 }
 
-impl sealed::Lanes for ReverseSequence {
+impl Lanes for ReverseSequence {
     fn lanes(&self, input: &[usize]) -> Result<Shape, Error> {
         let (_, batch) = self.checked_axes(input.len())?;
         Ok(smallvec![input[batch]])
     }
 
-    fn lower(
-        &self,
-        src: &Layout,
-        lengths: &Layout,
-        dst: &Layout,
-        marks: bool,
-    ) -> Result<Plan, Error> {
+    fn tail(&self) -> Tail {
+        self.tail
+    }
+
+    fn lower(&self, on: &Operands<'_>) -> Result<Plan, Error> {
+        let Operands { src, lengths, dst, .. } = *on;
         let (time, batch) = self.checked_axes(src.rank())?;
         self.check_opset(src.dtype(), lengths.dtype())?;
         check_lengths_type(OPERATOR, lengths)?;
@@ -251,28 +247,11 @@ impl sealed::Lanes for ReverseSequence {
             });
         }
         check_output(OPERATOR, src, dst)?;
-        let source = LengthsSource {
-            meaning: Meaning::Lengths,
-            layout: lengths,
-            axis_of: &|axis| (axis == batch).then_some(0),
-            limit: time_size,
-            policy: self.policy,
-            align: self.align,
-            marks,
-            whole: false,
-            tail: self.tail,
-        };
+        let Self { policy, align, tail, .. } = *self;
+        let axis_of = |axis| (axis == batch).then_some(0);
+        let source = LengthsSource { policy, align, tail, ..on.source(&axis_of, time_size) };
         let flow_of = |axis| if axis == time { Flow::FlipPrefix } else { Flow::Keep };
         Ok(Plan::build(src, dst, flow_of, Some(source)))
-    }
-
-    fn masked<'a>(
-        &self,
-        lengths: &Lengths<'a>,
-        mask: &Mask<'_>,
-        input: &[usize],
-    ) -> Result<(Self, Held<'a>), Error> {
-        Ok((self.clone(), masked_lengths(self, self.tail, lengths, mask, input)?))
     }
 }
 

@@ -3,15 +3,12 @@
 //! The descriptor and feature-level rules of the DirectML interface itself are in the
 //! crate `retrograde-directml`; this is the operator without them.
 
-use super::sealed::Lanes;
-use super::{
-    LengthsOperator, WithLengths, check_lengths, check_output, masked_lengths, resolve_axis,
-};
+use super::sealed::{Lanes, Operands};
+use super::{LengthsOperator, WithLengths, check_lengths, check_output, resolve_axis};
 use crate::error::{Error, Operator};
-use crate::layout::{Layout, Shape};
+use crate::layout::Shape;
 use crate::lengths::{Align, LengthPolicy, Lengths, Tail};
-use crate::mask::{Held, Mask};
-use crate::plan::{Flow, LengthsSource, Meaning, Plan};
+use crate::plan::{Flow, LengthsSource, Plan};
 
 const OPERATOR: Operator = Operator::ReverseSubsequences;
 
@@ -90,38 +87,21 @@ impl Lanes for ReverseSubsequences {
         Ok(shape)
     }
 
-    fn lower(
-        &self,
-        src: &Layout,
-        lengths: &Layout,
-        dst: &Layout,
-        marks: bool,
-    ) -> Result<Plan, Error> {
+    fn tail(&self) -> Tail {
+        self.tail
+    }
+
+    fn lower(&self, on: &Operands<'_>) -> Result<Plan, Error> {
+        let Operands { src, lengths, dst, .. } = *on;
         let reversed = self.checked_axis(src.rank())?;
         check_lengths(OPERATOR, lengths, &self.lanes(src.shape())?)?;
         check_output(OPERATOR, src, dst)?;
-        let source = LengthsSource {
-            meaning: Meaning::Lengths,
-            layout: lengths,
-            axis_of: &|axis| (axis != reversed).then_some(axis),
-            limit: src.shape()[reversed],
-            policy: self.policy,
-            align: self.align,
-            marks,
-            whole: false,
-            tail: self.tail,
-        };
+        let Self { policy, align, tail, .. } = *self;
+        let axis_of = |axis| (axis != reversed).then_some(axis);
+        let source = on.source(&axis_of, src.shape()[reversed]);
+        let source = LengthsSource { policy, align, tail, ..source };
         let flow_of = |axis| if axis == reversed { Flow::FlipPrefix } else { Flow::Keep };
         Ok(Plan::build(src, dst, flow_of, Some(source)))
-    }
-
-    fn masked<'a>(
-        &self,
-        lengths: &Lengths<'a>,
-        mask: &Mask<'_>,
-        input: &[usize],
-    ) -> Result<(Self, Held<'a>), Error> {
-        Ok((self.clone(), masked_lengths(self, self.tail, lengths, mask, input)?))
     }
 }
 

@@ -8,9 +8,9 @@ thread_local! {
     pub(crate) static ROWS: RefCell<(usize, Vec<String>)> = const { RefCell::new((0, Vec::new())) };
 }
 
-/// One row of the table: a call, its variant, its text.
+/// Rows of a table: a call, its variant, its text.
 macro_rules! refused {
-    ($call:expr, $variant:pat, $text:expr) => {{
+    ($($call:expr => $variant:pat, $text:expr;)+) => {$({
         let (result, call) = ($call.map(|_| ()), stringify!($call));
         crate::rows::row(match result {
             Ok(()) => Some(format!("{call} was accepted")),
@@ -20,7 +20,7 @@ macro_rules! refused {
             Err(error) => (error.to_string() != $text)
                 .then(|| format!("{call}:\n  {error}\nis not\n  {}", $text)),
         });
-    }};
+    })+};
 }
 pub(crate) use refused;
 

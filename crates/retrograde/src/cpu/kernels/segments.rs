@@ -2,7 +2,7 @@
 
 use super::runs::{PREFETCHED, Reverser, copy_any, copy_run, prefetch_ahead, runs_ahead};
 use super::stream::{CopyKernel, Stream, To};
-use crate::cpu::simd::{PartialVector, Simd, Vector};
+use crate::cpu::simd::{PartialVector, Simd, Vector, WIDEST};
 use std::ops::Range;
 
 /// Adjacent segments along one axis.
@@ -152,11 +152,15 @@ unsafe fn many_short<V: Simd>(
 ) {
     let Segments { src, dst, bounds, marks, unit, .. } = *segments;
     let count = segments.count();
-    // How much of each segment is written at once follows from how long they are on average.
+    // How much of each segment is written at once follows from how long they are on average. Registers of
+    // 64 bytes write more with as many stores.
+    let wide = V::BYTES == WIDEST;
     let first = match (bounds[count] - bounds[0]) * unit / count.max(1) {
         0..=10 => 32,
+        11..=20 if !wide => 32,
         11..=36 => 64,
         37..=80 => 128,
+        _ if !wide => 160,
         _ => 256,
     };
     let inside = segments.inside(first.max(V::BYTES).div_ceil(unit));
@@ -172,11 +176,13 @@ unsafe fn many_short<V: Simd>(
                     (32, false) => many.write::<V::Half, 32, false>(range, V::Half::order(unit)),
                     (64, false) => many.write::<V, 64, false>(range, order),
                     (128, false) => many.write::<V, 128, false>(range, order),
-                    (_, false) => many.write::<V, 256, false>(range, order),
+                    (_, false) if wide => many.write::<V, 256, false>(range, order),
+                    (_, false) => many.write::<V, 160, false>(range, order),
                     (32, true) => many.write::<V::Half, 32, true>(range, V::Half::order(unit)),
                     (64, true) => many.write::<V, 64, true>(range, order),
                     (128, true) => many.write::<V, 128, true>(range, order),
-                    (_, true) => many.write::<V, 256, true>(range, order),
+                    (_, true) if wide => many.write::<V, 256, true>(range, order),
+                    (_, true) => many.write::<V, 160, true>(range, order),
                 }
             };
         }

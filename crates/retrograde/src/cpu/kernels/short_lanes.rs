@@ -17,8 +17,9 @@ const MOST_BYTES: usize = 512;
 /// Longer lanes are left to the hardware prefetchers.
 const PREFETCHED: usize = 128;
 
-/// Lanes of more bytes are put together in a buffer for non-temporal stores: for shorter ones, that takes
-/// longer than those stores save.
+/// Lanes of more bytes are put together in a buffer for non-temporal stores: for shorter ones, and with
+/// registers of 32 bytes and less for those that are not whole lines, that takes longer than those stores
+/// save.
 const STREAMED: usize = 64;
 
 /// The most lanes that are put together at a time.
@@ -73,7 +74,8 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(lanes: &ShortLanes<'_>, copy: CopyKern
 #[inline(always)]
 unsafe fn of_width<V: Simd, const W: usize>(lanes: &ShortLanes<'_>, stream: &mut Stream) {
     let bytes = lanes.len * W;
-    let streams = lanes.stream && bytes > STREAMED;
+    let whole_lines = bytes.is_multiple_of(LINE) || V::BYTES == WIDEST || lanes.in_place;
+    let streams = lanes.stream && bytes > STREAMED && whole_lines;
     let through = streams || lanes.in_place;
     debug_assert!(are_short(lanes.len, lanes.unit, bytes as isize));
     let fit = 2 * bytes <= V::Lanes::BYTES && lanes.src_step == bytes as isize;
