@@ -3,7 +3,6 @@ of other projects' crates.
 """
 
 import datetime
-import hashlib
 import json
 import re
 import subprocess
@@ -14,14 +13,9 @@ LICENCE = re.compile(r"(?i)^(un)?licen[cs]e|^copying|^notice")
 OWN = "path+file:"
 
 
-def is_auditable(program):
-    """Whether a program holds the list of its dependencies that cargo-auditable puts there."""
-    return b".dep-v0" in program.read_bytes()
-
-
 class Dependencies:
-    def __init__(self, root, host, env):
-        self.root, self.host, self.env = root, host, env
+    def __init__(self, root, target, env, seconds):
+        self.root, self.target, self.env, self.seconds = root, target, env, int(seconds)
 
     def cargo(self, *words):
         command = ["cargo", *words]
@@ -32,8 +26,8 @@ class Dependencies:
 
     @cached_property
     def packages(self):
-        """Every package that is compiled for this platform, by name and version."""
-        found = json.loads(self.cargo("metadata", "--format-version", "1", "--locked", "--filter-platform", self.host))
+        """Every package that is compiled for a target, by name and version."""
+        found = json.loads(self.cargo("metadata", "--format-version", "1", "--locked", "--filter-platform", self.target))
         return {(package["name"], package["version"]): package for package in found["packages"]}
 
     @cached_property
@@ -42,7 +36,7 @@ class Dependencies:
         own = [package for package in self.packages.values() if not package["source"]]
         files = {package["name"]: Path(package["manifest_path"]).with_name(f"{package['name']}.cdx.json") for package in own}
         try:
-            self.cargo("cyclonedx", "--format", "json", "--spec-version", "1.5", "--target", self.host)
+            self.cargo("cyclonedx", "--format", "json", "--spec-version", "1.5", "--target", self.target)
             texts = {name: file.read_text(encoding="utf-8") for name, file in files.items() if file.exists()}
         finally:
             for file in files.values():
@@ -58,7 +52,7 @@ class Dependencies:
                 found[component["bom-ref"]] = {key: value for key, value in component.items() if key != "components"}
         return found
 
-    def bill(self, name, version, packages, seconds, digest=None):
+    def bill(self, name, version, packages, digest=None):
         """The bill of an artifact that these packages are in, as text."""
         links = {name: {self.bills[package]["metadata"]["component"]["bom-ref"] for package in packages}}
         for package in packages:
@@ -67,7 +61,7 @@ class Dependencies:
         about = {"type": "file", "bom-ref": name, "name": name, "version": version}
         if digest:
             about["hashes"] = [{"alg": "SHA-256", "content": digest}]
-        when = datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc).isoformat()
+        when = datetime.datetime.fromtimestamp(self.seconds, datetime.timezone.utc).isoformat()
         bill = {
             "bomFormat": "CycloneDX",
             "specVersion": "1.5",
