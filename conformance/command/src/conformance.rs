@@ -24,12 +24,13 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+/// Runs it; `again` are the words that start it again.
+pub(crate) fn run(arguments: &Arguments, again: &[OsString]) -> Result<()> {
     match &arguments.command {
         Conformance::Rules => list_rules(),
         Conformance::Show { id, set } => show(id, *set),
         Conformance::Export(arguments) => export_cases(arguments),
-        Conformance::Run(arguments) => run_runtimes(arguments),
+        Conformance::Run(arguments) => run_runtimes(arguments, again),
         Conformance::Diff { old, new } => compare(old, new),
         Conformance::Merge { reports, output_dir } => merge(reports, output_dir),
         Conformance::Adapter { name } => match runtimes::built_in(name) {
@@ -117,8 +118,7 @@ fn read(path: &Path) -> Result<Report> {
     Report::from_json(&value).map_err(|reason| anyhow!("{name}: {reason}"))
 }
 
-fn run_runtimes(arguments: &RunKitArguments) -> Result<()> {
-    let own = std::env::current_exe()?;
+fn run_runtimes(arguments: &RunKitArguments, again: &[OsString]) -> Result<()> {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let limits = Limits {
         case: Duration::from_secs(arguments.timeout),
@@ -130,7 +130,7 @@ fn run_runtimes(arguments: &RunKitArguments) -> Result<()> {
         runtimes: arguments.runtime.clone(),
         own: ServeOn::NAMED
             .iter()
-            .map(|&on| (on.runtime().to_owned(), serve_on(&own, on)))
+            .map(|&on| (on.runtime().to_owned(), serve_on(again, on)))
             .collect(),
         python: arguments.python.clone(),
         seed: arguments.set.seed,
@@ -159,9 +159,9 @@ fn run_runtimes(arguments: &RunKitArguments) -> Result<()> {
 }
 
 /// The command that answers requests with this engine.
-fn serve_on(own: &Path, on: ServeOn) -> Vec<OsString> {
+fn serve_on(again: &[OsString], on: ServeOn) -> Vec<OsString> {
     let words = ["serve", "--device", &on.to_string()].map(OsString::from);
-    [OsString::from(own)].into_iter().chain(words).collect()
+    again.iter().cloned().chain(words).collect()
 }
 
 /// The progress of a session: a bar on a terminal, a line for each runtime elsewhere.

@@ -1,24 +1,26 @@
 //! Three programs on the conformance kit: `retrograde-conformance`, `retrograde-lower` and
-//! `retrograde-verify`. Each function runs one, with arguments of which the first is its own name, and
-//! returns its exit code.
+//! `retrograde-verify`.
 
 mod conformance;
 mod lower;
 mod verify;
 
-use std::ffi::OsString;
+use retrograde_program::programs::Held;
+use retrograde_program::run;
 
 /// Tests runtimes against the rules of the reversal operators.
-pub fn conformance(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    retrograde_program::run(arguments, |one: &conformance::Arguments| one.quiet, conformance::run)
-}
+pub const CONFORMANCE: Held =
+    Held::new::<conformance::Arguments>("conformance", |arguments, again| {
+        let body = |one: &conformance::Arguments| conformance::run(one, again);
+        run(arguments, |one: &conformance::Arguments| one.quiet, body)
+    });
 
 /// Writes a model of reversals in another language.
-pub fn lower(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    retrograde_program::run(arguments, |one: &lower::Arguments| one.quiet, lower::run)
-}
+pub const LOWER: Held = Held::new::<lower::Arguments>("lower", |arguments, _| {
+    run(arguments, |one: &lower::Arguments| one.quiet, lower::run)
+});
 
 /// Compares the result of another program with ours.
-pub fn verify(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    retrograde_program::run(arguments, |one: &verify::Arguments| one.quiet, verify::run)
-}
+pub const VERIFY: Held = Held::new::<verify::Arguments>("verify", |arguments, _| {
+    run(arguments, |one: &verify::Arguments| one.quiet, verify::run)
+});

@@ -17,7 +17,7 @@ pub(crate) use run::{NamedFile, RunArguments};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use retrograde_program::operators::ThreadsArgument;
-use retrograde_program::programs::{Folders, KNOWN, Program};
+use retrograde_program::programs::{Programs, KNOWN, Program};
 use retrograde_program::stores::StoreArguments;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -59,7 +59,7 @@ one of its datasets (file.nc:NAME), and OUT a Zarr store, if the program retrogr
 /// Reverses tensors: whole axes, padded batches of sequences, and each lane by its own length.
 #[derive(Debug, Parser)]
 #[command(name = "retrograde", version, after_help = AFTER_HELP)]
-pub(crate) struct Arguments {
+pub struct Arguments {
     /// Print errors only: no summary of what was written, no progress bar
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
@@ -111,10 +111,9 @@ impl Command {
     }
 }
 
-/// The definition of the command line. With the folders of programs, the help says which of them are
-/// there.
-pub(crate) fn command(folders: Option<&Folders>) -> clap::Command {
-    let programs = folders.map(programs).unwrap_or_default();
+/// The definition of the command line. With programs, the help says which of them are there.
+pub(crate) fn command(with: Option<&Programs>) -> clap::Command {
+    let programs = with.map(programs).unwrap_or_default();
     let hidden = |mut command: clap::Command| {
         for name in StoreArguments::NAMES {
             command = command.mut_arg(name, |argument| argument.hide(true));
@@ -138,17 +137,17 @@ fn with_stores(command: clap::Command, before: &str) -> clap::Command {
 }
 
 /// What the help says about other programs.
-fn programs(folders: &Folders) -> String {
+fn programs(programs: &Programs) -> String {
     let mut text =
-        "\n\nPROGRAMS\n  retrograde NAME runs the program retrograde-NAME, which is beside \
-                    this one or in PATH."
+        "\n\nPROGRAMS\n  retrograde NAME runs one of these, or the program retrograde-NAME \
+                    beside this one or in PATH."
             .to_owned();
     for Program { name, about, install } in KNOWN {
-        let missing = folders.find(name).is_none();
+        let missing = !programs.has(name);
         let note = if missing { format!(" (not installed: {install})") } else { String::new() };
         let _ = write!(text, "\n  {name:11}  {about}{note}");
     }
-    let others: Vec<_> = folders.others().into_iter().collect();
+    let others: Vec<_> = programs.others().into_iter().collect();
     if !others.is_empty() {
         let _ = write!(text, "\n  Others that are installed: {}", others.join(", "));
     }

@@ -23,42 +23,32 @@ mod stores;
 mod task;
 mod work;
 
-pub use args::{Device, Input, Operation};
+pub use args::{Arguments, Device, Input, Operation};
 pub use gpu::{AnyGpu, OpenGpu};
 pub use load::{tensor as open_tensor, with_hint};
 pub use task::Task;
 
 use anyhow::Result;
-use args::{Arguments, Command};
+use args::Command;
 use clap::CommandFactory;
-use retrograde_program::programs::{Folders, KNOWN, WGPU, ZARR};
+use retrograde_program::programs::{Held, KNOWN, Programs, WGPU, ZARR};
 use retrograde_program::{FAILED, interrupt, outcome, parse};
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 /// Runs the command with these arguments, the first of which is its own name, and returns its exit
-/// code. Other programs are looked for in these folders too.
+/// code. With `gpu`, `--device gpu` is what that opens; without it, such a command line is passed to
+/// the program `wgpu`.
 ///
 /// It installs signal handlers for the process: from then on, Ctrl-C ends it.
-pub fn main(arguments: impl IntoIterator<Item = OsString>, programs: Vec<PathBuf>) -> u8 {
-    run_with(arguments.into_iter().collect(), None, &Folders::new(programs))
-}
-
-/// The same with `--device gpu` on what `open` opens. Without it, such a command line is passed to
-/// the program `retrograde-wgpu`.
-pub fn main_with_gpu(arguments: impl IntoIterator<Item = OsString>, open: OpenGpu) -> u8 {
-    run_with(arguments.into_iter().collect(), Some(open), &Folders::new(Vec::new()))
-}
-
-fn run_with(arguments: Vec<OsString>, gpu: Option<OpenGpu>, folders: &Folders) -> u8 {
+pub fn main(arguments: Vec<OsString>, gpu: Option<OpenGpu>, programs: &Programs) -> u8 {
     let helps = |word: &OsString| word == "-h" || word == "--help" || word == "help";
     let helps = arguments.len() < 2 || arguments.iter().any(helps);
-    let definition = args::command(helps.then_some(folders));
+    let definition = args::command(helps.then_some(programs));
     // `help NAME` of a program.
     if let [_, help, name] = &arguments[..]
         && help == "help"
         && definition.find_subcommand(name).is_none()
-        && let Some(done) = folders.run(&name.to_string_lossy(), ["--help"])
+        && let Some(done) = programs.run(&name.to_string_lossy(), ["--help"])
     {
         return code(done);
     }
@@ -67,7 +57,7 @@ fn run_with(arguments: Vec<OsString>, gpu: Option<OpenGpu>, folders: &Folders) -
         Err(code) => return code,
     };
     if let Command::Program(words) = &parsed.command {
-        return program(words, parsed.quiet, arguments.iter().cloned(), folders);
+        return program(words, parsed.quiet, arguments.iter().cloned(), programs);
     }
     let other = stores::among(&parsed).map(|store| match store {
         Some(store) => Some((ZARR, format!("{store}: Zarr stores, HDF5 files and URLs need"))),
@@ -78,10 +68,10 @@ fn run_with(arguments: Vec<OsString>, gpu: Option<OpenGpu>, folders: &Folders) -
     });
     match other {
         Ok(Some((program, needed))) => {
-            let done = folders.run(program.name, arguments.iter().skip(1));
+            let done = programs.run(program.name, arguments.iter().skip(1));
             code(done.unwrap_or_else(|| Err(program.missing(&needed))))
         }
-        Ok(None) => outcome(command(&parsed, gpu, folders).map_err(load::with_hint)),
+        Ok(None) => outcome(command(&parsed, gpu, programs).map_err(load::with_hint)),
         Err(error) => code(Err(error)),
     }
 }
@@ -91,12 +81,12 @@ fn program(
     words: &[OsString],
     quiet: bool,
     arguments: impl IntoIterator<Item = OsString>,
-    folders: &Folders,
+    programs: &Programs,
 ) -> u8 {
     let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
     let quiet = quiet.then_some(OsStr::new("--quiet"));
     let words = quiet.into_iter().chain(words.iter().skip(1).map(OsString::as_os_str));
-    if let Some(done) = folders.run(&name, words) {
+    if let Some(done) = programs.run(&name, words) {
         return code(done);
     }
     match KNOWN.iter().find(|known| known.name == name) {
@@ -126,15 +116,15 @@ fn asks_for_gpu(arguments: &Arguments) -> bool {
     }
 }
 
-fn command(arguments: &Arguments, gpu: Option<OpenGpu>, folders: &Folders) -> Result<()> {
+fn command(arguments: &Arguments, gpu: Option<OpenGpu>, programs: &Programs) -> Result<()> {
     if arguments.quiet {
         report::be_quiet();
     }
     interrupt::handle()?;
-    arguments.command.threads().run(|| run_command(&arguments.command, gpu, folders))
+    arguments.command.threads().run(|| run_command(&arguments.command, gpu, programs))
 }
 
-fn run_command(command: &Command, gpu: Option<OpenGpu>, folders: &Folders) -> Result<()> {
+fn run_command(command: &Command, gpu: Option<OpenGpu>, programs: &Programs) -> Result<()> {
     match command {
         Command::Operate(operation) => operate::run(operation, gpu),
         Command::Info(arguments) => info::run(arguments),
@@ -144,7 +134,7 @@ fn run_command(command: &Command, gpu: Option<OpenGpu>, folders: &Folders) -> Re
         Command::Model(arguments) => run::run(arguments),
         // Ran already.
         Command::Program(_) => Ok(()),
-        Command::Completions { shell } => pages::completions(*shell, folders),
-        Command::Man { dir } => pages::manual(dir.as_deref(), folders),
+        Command::Completions { shell } => pages::completions(*shell, programs),
+        Command::Man { dir } => pages::manual(dir.as_deref(), programs),
     }
 }

@@ -1,7 +1,9 @@
 //! The `retrograde` command. The code is in the library, which the Python package uses too.
 
+use retrograde_program::programs::Programs;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(retrograde_cli::main(std::env::args_os(), Vec::new()))
+    let programs = Programs::new(&[], Vec::new());
+    ExitCode::from(retrograde_cli::main(std::env::args_os().collect(), None, &programs))
 }

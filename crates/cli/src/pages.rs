@@ -7,28 +7,28 @@ use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use retrograde_io::{Error, Saving, write_files};
-use retrograde_program::programs::{Folders, KNOWN};
+use retrograde_program::programs::{Programs, KNOWN};
 use std::path::Path;
 
 /// The command line with those of the other programs, which describe their own if they are there.
-fn whole(folders: &Folders) -> Result<Command> {
-    let add = |all: Command, one| Ok(all.subcommand(folders.described(one)?));
+fn whole(programs: &Programs) -> Result<Command> {
+    let add = |all: Command, one| Ok(all.subcommand(programs.described(one)?));
     KNOWN.iter().try_fold(args::command(None), add)
 }
 
 /// Prints completions for a shell.
-pub(crate) fn completions(shell: Shell, folders: &Folders) -> Result<()> {
+pub(crate) fn completions(shell: Shell, programs: &Programs) -> Result<()> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut whole(folders)?, "retrograde", &mut text);
+    clap_complete::generate(shell, &mut whole(programs)?, "retrograde", &mut text);
     Ok(report::print(&String::from_utf8(text)?)?)
 }
 
 /// Prints the manual page, or writes those of all commands to a folder.
-pub(crate) fn manual(folder: Option<&Path>, folders: &Folders) -> Result<()> {
+pub(crate) fn manual(folder: Option<&Path>, programs: &Programs) -> Result<()> {
     match folder {
         Some(folder) => {
             let mut pages = Vec::new();
-            let mut command = whole(folders)?.disable_help_subcommand(true);
+            let mut command = whole(programs)?.disable_help_subcommand(true);
             command.build();
             all_pages(&command, &mut pages)?;
             let new = !folder.exists();
@@ -45,7 +45,7 @@ pub(crate) fn manual(folder: Option<&Path>, folders: &Folders) -> Result<()> {
         }
         None => {
             let mut page = Vec::new();
-            Man::new(whole(folders)?).render(&mut page)?;
+            Man::new(whole(programs)?).render(&mut page)?;
             Ok(report::print(&String::from_utf8(page)?)?)
         }
     }

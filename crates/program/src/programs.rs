@@ -1,14 +1,15 @@
-//! Other programs of the project: `retrograde NAME` runs `retrograde-NAME`, as git and cargo do. They
-//! do what would make the command large.
+//! Other programs of the project: `retrograde NAME` runs the program NAME, which is held in the same
+//! file, or `retrograde-NAME`, as git and cargo do. They do what would make the command large.
 
 use crate::description;
 use anyhow::{Result, anyhow};
 use std::collections::BTreeSet;
 use std::env;
-use std::ffi::OsStr;
+use clap::{Command as Line, CommandFactory};
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 /// A program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,32 +69,73 @@ impl Program {
     }
 }
 
-/// Where programs are.
-#[derive(Debug, Clone)]
-pub struct Folders(Vec<PathBuf>);
+/// A program as a function: a file of its own calls it, and so does one that holds several.
+#[derive(Debug, Clone, Copy)]
+pub struct Held {
+    /// Its name as a command.
+    pub name: &'static str,
+    run: Run,
+    line: fn() -> Line,
+}
 
-impl Folders {
-    /// Beside this program, in `more`, and in `PATH`.
-    pub fn new(more: Vec<PathBuf>) -> Folders {
+/// Runs a program with arguments, of which the first is its own name, and returns its exit code. The
+/// second are the words that start it again.
+pub type Run = fn(Vec<OsString>, &[OsString]) -> u8;
+
+impl Held {
+    /// A program with the arguments `A`.
+    pub const fn new<A: CommandFactory>(name: &'static str, run: Run) -> Held {
+        Held { name, run, line: A::command }
+    }
+
+    /// Runs it as the only program of a file.
+    pub fn main(&self) -> ExitCode {
+        let own = env::current_exe().map(OsString::from);
+        ExitCode::from((self.run)(env::args_os().collect(), own.as_slice()))
+    }
+}
+
+/// The programs that a command can run.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    held: &'static [Held],
+    again: Vec<OsString>,
+    folders: Vec<PathBuf>,
+}
+
+impl Programs {
+    /// Those that are held in the same file, beside it, and in `PATH`. `again` are the words that start
+    /// the command again.
+    pub fn new(held: &'static [Held], again: Vec<OsString>) -> Programs {
         let own = env::current_exe().ok();
         let beside = own.as_deref().and_then(Path::parent).map(Path::to_owned);
         let path = env::var_os("PATH").unwrap_or_default();
-        let folders = beside.into_iter().chain(more).chain(env::split_paths(&path));
+        let folders = beside.into_iter().chain(env::split_paths(&path));
         // An empty entry would mean the current directory.
-        Folders(folders.filter(|folder| !folder.as_os_str().is_empty()).collect())
+        let folders = folders.filter(|folder| !folder.as_os_str().is_empty()).collect();
+        Programs { held, again, folders }
     }
 
-    /// The program of a name.
-    pub fn find(&self, name: &str) -> Option<PathBuf> {
+    /// Whether there is a program of a name.
+    pub fn has(&self, name: &str) -> bool {
+        self.held(name).is_some() || self.find(name).is_some()
+    }
+
+    fn held(&self, name: &str) -> Option<&'static Held> {
+        self.held.iter().find(|held| held.name == name)
+    }
+
+    /// The file of a program.
+    fn find(&self, name: &str) -> Option<PathBuf> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         let file = format!("{PREFIX}{name}{}", env::consts::EXE_SUFFIX);
-        let files = self.0.iter().map(|folder| folder.join(&file));
+        let files = self.folders.iter().map(|folder| folder.join(&file));
         files.filter(|_| !name.is_empty() && name.chars().all(plain)).find(|path| is_program(path))
     }
 
     /// The names of all programs that are not [known](KNOWN), in order.
     pub fn others(&self) -> BTreeSet<String> {
-        let entries = self.0.iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
+        let entries = self.folders.iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
         let name = |entry: std::fs::DirEntry| {
             let file = entry.file_name();
             let name = file.to_str()?.strip_prefix(PREFIX)?;
@@ -105,21 +147,30 @@ impl Folders {
     }
 
     /// The command line of a known program: as it describes it itself, or only its name.
-    pub fn described(&self, program: &Program) -> Result<clap::Command> {
+    pub fn described(&self, program: &Program) -> Result<Line> {
+        if let Some(held) = self.held(program.name) {
+            return Ok((held.line)().name(program.name).about(program.about));
+        }
         let answer = self.find(program.name).map(|path| answer(&path)).transpose()?;
         let read = answer.and_then(|found| serde_json::from_slice(&found).ok());
         let command = read.and_then(|value| description::read(&value));
-        let command = command.unwrap_or_else(|| clap::Command::new(program.name));
+        let command = command.unwrap_or_else(|| Line::new(program.name));
         Ok(command.name(program.name).about(program.about))
     }
 
-    /// Runs a program and returns its exit code. On Unix it replaces this one and does not return, so
-    /// that signals reach it. `None` if it is not there.
+    /// Runs a program and returns its exit code. On Unix one that is not held replaces this one and does
+    /// not return, so that signals reach it. `None` if it is not there.
     pub fn run<S: AsRef<OsStr>>(
         &self,
         name: &str,
         arguments: impl IntoIterator<Item = S>,
     ) -> Option<Result<u8>> {
+        if let Some(held) = self.held(name) {
+            let own = OsString::from(format!("{PREFIX}{name}"));
+            let words = arguments.into_iter().map(|word| word.as_ref().to_owned());
+            let again: Vec<_> = self.again.iter().cloned().chain([name.into()]).collect();
+            return Some(Ok((held.run)([own].into_iter().chain(words).collect(), &again)));
+        }
         let program = self.find(name)?;
         let mut command = Command::new(&program);
         command.args(arguments);
@@ -179,12 +230,37 @@ mod tests {
         make("retrograde-one", 0o755);
         make("retrograde-text", 0o644);
         make("retrograde-zarr", 0o755);
-        let folders = Folders(vec!["/none".into(), folder.path().to_owned()]);
-        assert_eq!(folders.find("one"), Some(folder.path().join("retrograde-one")));
+        let folders = vec!["/none".into(), folder.path().to_owned()];
+        let programs = Programs { held: &[], again: Vec::new(), folders };
+        assert_eq!(programs.find("one"), Some(folder.path().join("retrograde-one")));
         for name in ["text", "two", "", "../one", "."] {
-            assert_eq!(folders.find(name), None, "{name}");
+            assert!(!programs.has(name), "{name}");
         }
-        assert_eq!(folders.others().into_iter().collect::<Vec<_>>(), ["one"]);
-        assert!(folders.run("two", ["x"]).is_none());
+        assert_eq!(programs.others().into_iter().collect::<Vec<_>>(), ["one"]);
+        assert!(programs.run("two", ["x"]).is_none());
+    }
+
+    /// One
+    #[derive(clap::Parser)]
+    struct One {
+        /// A word
+        #[arg(long)]
+        word: Option<String>,
+    }
+
+    #[test]
+    fn held_programs_come_first() {
+        const HELD: [Held; 1] = [Held::new::<One>("zarr", |arguments, again| {
+            assert_eq!(arguments, ["retrograde-zarr", "x", "y"]);
+            assert_eq!(again, ["python", "-m", "retrograde", "zarr"]);
+            7
+        })];
+        let again = ["python", "-m", "retrograde"].map(OsString::from).to_vec();
+        let programs = Programs::new(&HELD, again);
+        assert!(programs.has("zarr") && !programs.has("one"));
+        assert_eq!(programs.run("zarr", ["x", "y"]).unwrap().unwrap(), 7);
+        let line = programs.described(&ZARR).unwrap();
+        assert_eq!(line.get_about().unwrap().to_string(), ZARR.about);
+        assert!(line.get_arguments().any(|argument| argument.get_long() == Some("word")));
     }
 }

@@ -1,43 +1,7 @@
-//! `retrograde-wgpu`: the `retrograde` command with any GPU for `--device gpu`.
+//! `retrograde-wgpu`. The code is in the library.
 
-use anyhow::Result;
-use retrograde::Prepared;
-use retrograde_cli::AnyGpu;
-use retrograde_wgpu::{Gpu, Options};
 use std::process::ExitCode;
 
-/// Bytes of output that cross the bus at a time.
-const PIECE: usize = 64 << 20;
-/// Overrides that, so that tests need no large files.
-const PIECE_VARIABLE: &str = "RETROGRADE_WGPU_PIECE";
-
 fn main() -> ExitCode {
-    ExitCode::from(retrograde_cli::main_with_gpu(std::env::args_os(), open))
-}
-
-/// An adapter.
-struct Adapter(Gpu);
-
-fn open(number: Option<usize>) -> Result<Box<dyn AnyGpu>> {
-    let options = Options { number, ..Options::default() };
-    Ok(Box::new(Adapter(pollster::block_on(Gpu::open(options))?)))
-}
-
-impl AnyGpu for Adapter {
-    fn name(&self) -> String {
-        self.0.name()
-    }
-
-    fn reverse(
-        &self,
-        prepared: &Prepared<'_>,
-        input: &[u8],
-        output: &mut [u8],
-        done: &mut dyn FnMut(u64),
-    ) -> Result<()> {
-        let set = std::env::var(PIECE_VARIABLE).ok().and_then(|bytes| bytes.parse().ok());
-        let piece = set.filter(|&bytes| bytes > 0).unwrap_or(PIECE);
-        let reversed = self.0.reverse_in_pieces(prepared, input, None, output, piece, done);
-        Ok(pollster::block_on(reversed)?)
-    }
+    retrograde_wgpu_command::PROGRAM.main()
 }

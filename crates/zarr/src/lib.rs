@@ -10,6 +10,8 @@
 mod array;
 mod axes;
 mod codec;
+#[cfg(feature = "program")]
+pub mod command;
 mod consolidated;
 mod convert;
 mod element;

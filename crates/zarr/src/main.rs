@@ -1,40 +1,7 @@
-//! The program behind `retrograde reverse in.zarr`: the same words, for stores.
-//!
-//! `retrograde` runs it when an input or output is a Zarr store, an HDF5 file or a URL. This module
-//! is the outline.
+//! `retrograde-zarr`. The code is in the library.
 
-#![forbid(unsafe_code)]
-
-mod args;
-mod open;
-mod report;
-mod reverse;
-mod sequence;
-
-use anyhow::Result;
-use args::{Arguments, Command};
-use retrograde_program::interrupt;
-use retrograde_zarr::Error;
-use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let quiet = |arguments: &Arguments| arguments.quiet;
-    ExitCode::from(retrograde_program::run(std::env::args_os(), quiet, run))
-}
-
-fn run(arguments: &Arguments) -> Result<()> {
-    let done = match &arguments.command {
-        Command::Reverse(reverse) => reverse::run(reverse),
-        Command::ReverseSequence(sequence) => sequence::run(sequence),
-        Command::Info(info) => report::info(info),
-    };
-    if let Err(error) = &done
-        && let Some(interrupted @ Error::Interrupted { .. }) = error.downcast_ref()
-    {
-        // If stderr is closed, there is nowhere to report it.
-        let _ = writeln!(std::io::stderr(), "{interrupted}");
-        std::process::exit(interrupt::code().into());
-    }
-    done
+    retrograde_zarr::command::PROGRAM.main()
 }

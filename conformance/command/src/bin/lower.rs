@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(retrograde_conformance_command::lower(std::env::args_os()))
+    retrograde_conformance_command::LOWER.main()
 }

@@ -34,10 +34,11 @@ fn columns_pass_through_scratch() {
     let cuda = device();
     let mut limits = cuda.limits().at_most(20_000, false);
     limits.multiprocessors = 1;
-    for cache in [1, limits.cache] {
+    for (cache, kernel) in [(1, Kernel::ScratchColumnsWide), (limits.cache, Kernel::ScratchColumns)]
+    {
         limits.cache = cache;
         let seen = columns(&cuda.limited(limits), &[(500, 640), (1003, 301), (700, 1024)]);
-        assert!(seen.contains(&Kernel::ScratchColumns));
+        assert!(seen.contains(&kernel), "{kernel:?} is not among {seen:?}");
     }
 }
 
@@ -184,12 +185,24 @@ fn segments_in_runs_of_tiles() {
     let stream = cuda.stream().unwrap();
     const SIZE: usize = 200 << 20;
     let input = DeviceBuffer::from_host(&cuda, &noise(SIZE)).unwrap();
-    for (width, most) in [(1, SIZE), (1, 3_000), (2, 100), (4, 70_000), (8, 900), (8, SIZE)] {
+    // After many short segments a tile ends early, anywhere in a vector, and full ones follow.
+    let mixed = [(700, 2), (4, 30_000)];
+    for (width, kinds) in [
+        (1, &[(1, SIZE)][..]),
+        (1, &[(1, 3_000)]),
+        (1, &mixed),
+        (2, &[(1, 100)]),
+        (4, &[(1, 70_000)]),
+        (4, &mixed),
+        (8, &[(1, 900)]),
+        (8, &[(1, SIZE)]),
+    ] {
         let steps = SIZE / width;
         let mut offsets = vec![0u64];
+        let mut kind = kinds.iter().flat_map(|&(count, most)| vec![most; count]).cycle();
         while *offsets.last().unwrap() < steps as u64 {
             let last = *offsets.last().unwrap();
-            let more = 1 + usize::from(byte(offsets.len())) * most / 256;
+            let more = 1 + usize::from(byte(offsets.len())) * kind.next().unwrap() / 256;
             offsets.push((last + more as u64).min(steps as u64));
         }
         let layout = Layout::dense(DType::Bytes(width), &[steps]).unwrap();

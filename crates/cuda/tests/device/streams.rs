@@ -145,7 +145,8 @@ fn long_columns_can_be_captured() {
     let layout = Layout::dense(DType::F32, &[steps, columns]).unwrap();
     let lanes = Layout::dense(DType::I32, &[columns]).unwrap();
     let plan = ReverseSequence::new().plan(&layout, &lanes, &layout).unwrap();
-    assert_eq!(kernel(&plan, &cuda.limits()), Kernel::ScratchColumns);
+    let chosen = kernel(&plan, &cuda.limits());
+    assert!(matches!(chosen, Kernel::ScratchColumns | Kernel::ScratchColumnsWide), "{chosen:?}");
     let lengths = on_device(&cuda, &[steps as i32 / 2; 64]);
     let input = DeviceBuffer::from_host(&cuda, &noise(layout.byte_len())).unwrap();
     let mut output = DeviceBuffer::allocate(&cuda, layout.byte_len()).unwrap();

@@ -5,7 +5,7 @@ use retrograde_program::lists::{self, Mask};
 use retrograde_program::operators::{self, AxesArguments, Duplicates, ThreadsArgument};
 use retrograde_program::place::Place;
 use retrograde_program::stores::StoreArguments;
-use retrograde_zarr::{Axes, Axis};
+use crate::{Axes, Axis};
 
 /// The text after the options in `--help`.
 const AFTER_HELP: &str = "\

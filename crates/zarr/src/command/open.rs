@@ -2,13 +2,13 @@
 
 use anyhow::{Result, anyhow, bail};
 use retrograde_program::place::Place;
-use retrograde_zarr::Target;
-use retrograde_zarr::store::{Local, Remote, Store};
+use crate::Target;
+use crate::store::{Local, Remote, Store};
 use std::path::Path;
 
 /// Whether it is an HDF5 file.
 pub(crate) fn is_hdf5(place: &Place) -> bool {
-    !place.is_url() && retrograde_zarr::is_hdf5(Path::new(&place.place))
+    !place.is_url() && crate::is_hdf5(Path::new(&place.place))
 }
 
 /// The store that a place names.

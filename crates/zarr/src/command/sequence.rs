@@ -1,13 +1,13 @@
 //! Runs `reverse-sequence` on stores.
 
-use crate::args::SequenceArguments;
-use crate::open;
-use crate::reverse::operate;
+use super::args::SequenceArguments;
+use super::open;
+use super::reverse::operate;
 use anyhow::{Context, Result, anyhow, bail};
 use retrograde_io::{Opening, open_integers};
 use retrograde_program::lists::integers;
 use retrograde_program::place::Place;
-use retrograde_zarr::{Operation, Padded, integers_of_hdf5, integers_of_zarr};
+use crate::{Operation, Padded, integers_of_hdf5, integers_of_zarr};
 use std::ffi::OsStr;
 use std::path::Path;
 

@@ -1,11 +1,11 @@
 //! What the program prints: the plan and what a store holds on stdout, the rest on stderr.
 
-use crate::args::InfoArguments;
-use crate::open;
+use super::args::InfoArguments;
+use super::open;
 use anyhow::Result;
 use retrograde_program::place::Place;
 use retrograde_program::report::{bytes, print, say};
-use retrograde_zarr::{Array, Job, Summary, Tree};
+use crate::{Array, Job, Summary, Tree};
 use std::path::Path;
 
 /// Prints a line on stdout.
@@ -16,7 +16,7 @@ pub(crate) fn print_line(text: &str) -> Result<()> {
 /// Lists what a store or file holds.
 pub(crate) fn info(arguments: &InfoArguments) -> Result<()> {
     if open::is_hdf5(&arguments.input) {
-        for line in retrograde_zarr::list_hdf5(Path::new(&arguments.input.place))? {
+        for line in crate::list_hdf5(Path::new(&arguments.input.place))? {
             print_line(&line)?;
         }
         return Ok(());

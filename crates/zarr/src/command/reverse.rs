@@ -1,14 +1,14 @@
 //! Runs an operator on stores; `reverse` is one.
 
-use crate::args::{HowArguments, ReverseArguments};
-use crate::{open, report};
+use super::args::{HowArguments, ReverseArguments};
+use super::{open, report};
 use anyhow::Result;
 use retrograde_program::interrupt;
 use retrograde_program::place::Place;
 use retrograde_program::progress::Progress;
 use retrograde_program::report::say;
 use retrograde_program::stores::Size;
-use retrograde_zarr::{Conversion, Error, Job, Operation, Settings, Summary, Target};
+use crate::{Conversion, Error, Job, Operation, Settings, Summary, Target};
 use std::path::Path;
 
 /// Threads, if most of them wait for a server and memory allows.
