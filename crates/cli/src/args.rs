@@ -17,7 +17,7 @@ pub(crate) use run::{NamedFile, RunArguments};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use retrograde_program::operators::ThreadsArgument;
-use retrograde_program::programs::{Programs, KNOWN, Program};
+use retrograde_program::programs::{KNOWN, Program, Programs};
 use retrograde_program::stores::StoreArguments;
 use std::ffi::OsString;
 use std::fmt::Write;

@@ -1,7 +1,5 @@
 //! `--device gpu`: reverses a file on any GPU. The library for that is large, so it belongs to a
-//! second program, `retrograde-wgpu`, which is this command with a GPU ([`main_with_gpu`]).
-//!
-//! [`main_with_gpu`]: crate::main_with_gpu
+//! second program, `retrograde-wgpu`, which is this command with a GPU ([`main`](crate::main)).
 
 use crate::task::Task;
 use anyhow::Result;

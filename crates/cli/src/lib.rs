@@ -31,7 +31,7 @@ pub use task::Task;
 use anyhow::Result;
 use args::Command;
 use clap::CommandFactory;
-use retrograde_program::programs::{Held, KNOWN, Programs, WGPU, ZARR};
+use retrograde_program::programs::{KNOWN, Programs, WGPU, ZARR};
 use retrograde_program::{FAILED, interrupt, outcome, parse};
 use std::ffi::{OsStr, OsString};
 

@@ -7,7 +7,7 @@ use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use retrograde_io::{Error, Saving, write_files};
-use retrograde_program::programs::{Programs, KNOWN};
+use retrograde_program::programs::{KNOWN, Programs};
 use std::path::Path;
 
 /// The command line with those of the other programs, which describe their own if they are there.

@@ -3,9 +3,9 @@
 
 use crate::description;
 use anyhow::{Result, anyhow};
+use clap::{Command as Line, CommandFactory};
 use std::collections::BTreeSet;
 use std::env;
-use clap::{Command as Line, CommandFactory};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -90,9 +90,13 @@ impl Held {
 
     /// Runs it as the only program of a file.
     pub fn main(&self) -> ExitCode {
-        let own = env::current_exe().map(OsString::from);
-        ExitCode::from((self.run)(env::args_os().collect(), own.as_slice()))
+        ExitCode::from((self.run)(env::args_os().collect(), &own()))
     }
+}
+
+/// The words that start this file again: its path, if that can be had.
+pub fn own() -> Vec<OsString> {
+    env::current_exe().map(OsString::from).into_iter().collect()
 }
 
 /// The programs that a command can run.
@@ -104,11 +108,10 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Those that are held in the same file, beside it, and in `PATH`. `again` are the words that start
-    /// the command again.
+    /// Those that are held in the same file, in the folder of what starts it, and in `PATH`. `again` are
+    /// the words that start the command again.
     pub fn new(held: &'static [Held], again: Vec<OsString>) -> Programs {
-        let own = env::current_exe().ok();
-        let beside = own.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let beside = again.first().and_then(|first| Path::new(first).parent()).map(Path::to_owned);
         let path = env::var_os("PATH").unwrap_or_default();
         let folders = beside.into_iter().chain(env::split_paths(&path));
         // An empty entry would mean the current directory.
@@ -135,7 +138,8 @@ impl Programs {
 
     /// The names of all programs that are not [known](KNOWN), in order.
     pub fn others(&self) -> BTreeSet<String> {
-        let entries = self.folders.iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
+        let entries =
+            self.folders.iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
         let name = |entry: std::fs::DirEntry| {
             let file = entry.file_name();
             let name = file.to_str()?.strip_prefix(PREFIX)?;

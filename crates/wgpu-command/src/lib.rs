@@ -3,8 +3,8 @@
 use anyhow::Result;
 use retrograde::Prepared;
 use retrograde_cli::{AnyGpu, Arguments};
-use retrograde_wgpu::{Gpu, Options};
 use retrograde_program::programs::{Held, Programs};
+use retrograde_wgpu::{Gpu, Options};
 
 /// Bytes of output that cross the bus at a time.
 const PIECE: usize = 64 << 20;

@@ -7,8 +7,13 @@ use retrograde_conformance_command::{CONFORMANCE, LOWER, VERIFY};
 use retrograde_program::programs::{Held, Programs};
 use std::ffi::OsString;
 
-const PROGRAMS: [Held; 5] =
-    [CONFORMANCE, LOWER, VERIFY, retrograde_wgpu_command::PROGRAM, retrograde_zarr::command::PROGRAM];
+const PROGRAMS: [Held; 5] = [
+    CONFORMANCE,
+    LOWER,
+    VERIFY,
+    retrograde_wgpu_command::PROGRAM,
+    retrograde_zarr::command::PROGRAM,
+];
 
 /// Runs the command with these arguments, the first of which is its own name, and returns its exit
 /// code. `again` are the words that start it.

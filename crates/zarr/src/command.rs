@@ -9,9 +9,9 @@ mod report;
 mod reverse;
 mod sequence;
 
+use crate::Error;
 use anyhow::Result;
 use args::{Arguments, Command};
-use crate::Error;
 use retrograde_program::interrupt;
 use retrograde_program::programs::Held;
 use std::io::Write;

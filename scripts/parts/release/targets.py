@@ -12,9 +12,9 @@ from typing import NamedTuple
 from . import apple
 from .shell import LINUX, Failed, alike, need, run, tools
 
-# The command and the other programs, and the packages that they are in.
-PROGRAMS = ["retrograde", *[f"retrograde-{name}" for name in ("conformance", "lower", "verify", "wgpu", "zarr")]]
-PACKAGES = ["retrograde-cli", "retrograde-conformance-command", "retrograde-wgpu-command", "retrograde-zarr"]
+# The package of the command with all programs in one file, and the programs: `retrograde NAME`.
+WHOLE = "retrograde-whole"
+PROGRAMS = ["conformance", "lower", "verify", "wgpu", "zarr"]
 # PyO3's variables for a module that any Python loads, as maturin sets them.
 MODULE = {"PYO3_NO_PYTHON": "1", "PYO3_BUILD_EXTENSION_MODULE": "1"}
 # The libraries of the wheel, of C and for ONNX Runtime, by the names of their crates.
@@ -75,11 +75,11 @@ def here():
 
 @cache
 def build(target):
-    """Compiles all programs and libraries for a target at once, so that the engine is compiled once. Returns the folder
+    """Compiles the command and the libraries for a target at once, so that the engine is compiled once. Returns the folder
     of the results."""
     need(LINUX, "artifacts are built on Linux; --test-only tests them here")
     tools()
-    packages = [word for name in [*PACKAGES, *LIBRARIES.values()] for word in ("-p", name)]
+    packages = [word for name in [WHOLE, *LIBRARIES.values()] for word in ("-p", name)]
     zig = target.triple
     more = {"CARGO_PROFILE_DIST_STRIP": "symbols"} | MODULE
     if target.system == "linux-gnu":
@@ -87,12 +87,11 @@ def build(target):
     if target.system == "darwin":
         apple.write(target.triple)
         more["MACOSX_DEPLOYMENT_TARGET"] = "{}.{}".format(*target.oldest)
-    command = ["cargo", "auditable", "zigbuild", "--profile", "dist", "--locked", *packages, "--target", zig]
+    command = ["cargo", "auditable", "zigbuild", "--profile", "dist", "--locked", *packages, "--features", "retrograde-python/programs", "--target", zig]
     run(*command, env=alike(*target.flags, **more))
     found = json.loads(run("cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"))
     folder = Path(found["target_directory"]) / target.triple / "dist"
-    for name in PROGRAMS:
-        inspect(target, folder / f"{name}{target.exe}")
+    inspect(target, folder / f"{WHOLE}{target.exe}")
     for name, needed in (("_engine", "PyInit__engine"), ("retrograde_onnxruntime", "CreateEpFactories")):
         inspect(target, folder / target.library(name), needed)
     return folder

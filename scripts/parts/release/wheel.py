@@ -13,9 +13,8 @@ from . import archive, targets
 from .running import Runner
 from .shell import BIN, ROOT, alike, bare, files_of, need, pack, run, tools
 
-# The command is in the library.
-PACKAGES = ["retrograde-python", *targets.PACKAGES[1:]]
-PROGRAMS = targets.PROGRAMS[1:]
+# The command with its programs is in the library.
+PACKAGES = ["retrograde-python", targets.WHOLE]
 SOURCES = ROOT / "crates/python/python"
 MODULE = {"windows": "_engine.pyd"}
 TEST = """\
@@ -34,21 +33,18 @@ def build(release, target):
     folder = targets.build(target)
     more = {"sboms/retrograde.cdx.json": release.parts(target).bill("retrograde", release.version, PACKAGES)}
     more[f"licenses/{release.OTHERS}"] = release.parts(target).licences(PACKAGES)
-    programs = [folder / f"{name}{target.exe}" for name in PROGRAMS]
-    assemble(path(release, target), target, folder / target.library("_engine"), programs, more)
+    assemble(path(release, target), target, folder / target.library("_engine"), more)
     release.bill(path(release, target).name, PACKAGES, target)
 
 
-def assemble(file, target, module, programs=(), more=None):
-    """Writes a wheel of a compiled module and of programs; `more` are texts beside the metadata."""
+def assemble(file, target, module, more=None):
+    """Writes a wheel of a compiled module; `more` are texts beside the metadata."""
     entries = {name: entry for name, entry in files_of(SOURCES).items() if "__pycache__" not in name}
     entries[f"retrograde/{MODULE.get(target.system, '_engine.abi3.so')}"] = module.read_bytes(), 0o755
     with tempfile.TemporaryDirectory(prefix="retrograde-wheel-") as folder:
         run(tools().with_name("maturin"), "pep517", "write-dist-info", "--metadata-directory", folder, "--interpreter", sys.executable, env=alike())
         entries |= files_of(Path(folder))
         info = next(Path(folder).iterdir()).name
-    data = info.replace(".dist-info", ".data")
-    entries |= {f"{data}/scripts/{program.name}": (program.read_bytes(), 0o755) for program in programs}
     entries |= {f"{info}/{name}": (text.encode(), 0o644) for name, text in (more or {}).items()}
     if f"{info}/licenses/THIRD-PARTY-LICENSES" in entries:
         metadata, mode = entries[f"{info}/METADATA"]
@@ -65,13 +61,13 @@ def test(release, target, place):
     file = path(release, target)
     with zipfile.ZipFile(file) as wheel:
         held = {Path(name).name for name in wheel.namelist()}
-    wanted = {*release.LICENCES, release.OTHERS, "retrograde.cdx.json", "py.typed", *(f"{name}{target.exe}" for name in PROGRAMS)}
+    wanted = {*release.LICENCES, release.OTHERS, "retrograde.cdx.json", "py.typed"}
     need(held >= wanted, f"{file.name} lacks {', '.join(wanted - held)}")
     runner = Runner(target)
     if runner.native:
         installed(release, place, file)
         limits = run(sys.executable, ROOT / "scripts/parts/check/limits", file, place / "venv" / BIN / f"python{target.exe}").strip()
-        said = f"called; {archive.programs(release, runner, place, f'venv/{BIN}')}; {limits}"
+        said = f"called; {archive.programs(release, runner, place, place / 'venv' / BIN / 'retrograde')}; {limits}"
     else:
         said = foreign(release, runner, place, file)
     return f"{release.sized(file)}: {said}"
@@ -100,15 +96,10 @@ def foreign(release, runner, place, file):
     run(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", place / "package", *words, file, cwd=place)
     if runner.why_not:
         return f"pip accepts it; NOT RUN: {runner.why_not}"
-    for name in PROGRAMS:
-        said = runner.run(place, runner.path(place, f"package/bin/{name}"), "--help")
-        need("Usage: retrograde" in said, f"{name} --help prints {said!r}")
-    programs = f"{len(PROGRAMS)} programs printed their help {runner.how}"
     if not runner.python:
-        return f"{programs}; NOT IMPORTED: there is no Python for {target.triple}"
+        return f"pip accepts it; NOT IMPORTED: there is no Python for {target.triple}"
     folder = r"Z:\mnt\package" if windows else str(place / "package")
     printed = runner.run(place, *runner.python, "-c", TEST, PYTHONPATH=folder)
     need(printed == f"{release.version}\n", f"the package printed {printed!r} as its version")
-    printed = runner.run(place, *runner.python, "-m", "retrograde", "--version", PYTHONPATH=folder)
-    need(printed == f"retrograde {release.version}\n", f"the command printed {printed!r}")
-    return f"Python {version} called it and its command {runner.how}, and {programs}"
+    said = archive.programs(release, runner, place, *runner.python, "-m", "retrograde", PYTHONPATH=folder)
+    return f"Python {version} called it {runner.how}; the command {said}"

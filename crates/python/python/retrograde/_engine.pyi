@@ -1,5 +1,4 @@
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Final, SupportsIndex, final
 
 import numpy as np

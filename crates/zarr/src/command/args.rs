@@ -1,11 +1,11 @@
 //! The command line.
 
+use crate::{Axes, Axis};
 use clap::{Args, Parser, Subcommand};
 use retrograde_program::lists::{self, Mask};
 use retrograde_program::operators::{self, AxesArguments, Duplicates, ThreadsArgument};
 use retrograde_program::place::Place;
 use retrograde_program::stores::StoreArguments;
-use crate::{Axes, Axis};
 
 /// The text after the options in `--help`.
 const AFTER_HELP: &str = "\

@@ -1,9 +1,9 @@
 //! Opens what a place names.
 
-use anyhow::{Result, anyhow, bail};
-use retrograde_program::place::Place;
 use crate::Target;
 use crate::store::{Local, Remote, Store};
+use anyhow::{Result, anyhow, bail};
+use retrograde_program::place::Place;
 use std::path::Path;
 
 /// Whether it is an HDF5 file.

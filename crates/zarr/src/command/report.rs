@@ -2,10 +2,10 @@
 
 use super::args::InfoArguments;
 use super::open;
+use crate::{Array, Job, Summary, Tree};
 use anyhow::Result;
 use retrograde_program::place::Place;
 use retrograde_program::report::{bytes, print, say};
-use crate::{Array, Job, Summary, Tree};
 use std::path::Path;
 
 /// Prints a line on stdout.

@@ -2,13 +2,13 @@
 
 use super::args::{HowArguments, ReverseArguments};
 use super::{open, report};
+use crate::{Conversion, Error, Job, Operation, Settings, Summary, Target};
 use anyhow::Result;
 use retrograde_program::interrupt;
 use retrograde_program::place::Place;
 use retrograde_program::progress::Progress;
 use retrograde_program::report::say;
 use retrograde_program::stores::Size;
-use crate::{Conversion, Error, Job, Operation, Settings, Summary, Target};
 use std::path::Path;
 
 /// Threads, if most of them wait for a server and memory allows.

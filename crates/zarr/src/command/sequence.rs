@@ -3,11 +3,11 @@
 use super::args::SequenceArguments;
 use super::open;
 use super::reverse::operate;
+use crate::{Operation, Padded, integers_of_hdf5, integers_of_zarr};
 use anyhow::{Context, Result, anyhow, bail};
 use retrograde_io::{Opening, open_integers};
 use retrograde_program::lists::integers;
 use retrograde_program::place::Place;
-use crate::{Operation, Padded, integers_of_hdf5, integers_of_zarr};
 use std::ffi::OsStr;
 use std::path::Path;
 
