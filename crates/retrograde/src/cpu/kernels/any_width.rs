@@ -3,7 +3,7 @@
 //! A vector of output may start anywhere in a unit. Each such phase has a span of the input,
 //! whole units that two overlapping loads cover, and one permutation of those two registers.
 
-use crate::cpu::simd::{Source, Vector, WIDEST};
+use crate::cpu::simd::{Source, Vector, WIDEST, prefetch};
 use std::marker::PhantomData;
 
 /// The widest unit whose spans two of the widest registers cover.
@@ -35,7 +35,8 @@ pub(super) struct Phases {
 impl Phase {
     const NONE: Phase = Phase { order: [0; WIDEST], span: WIDEST, ahead: 0 };
 
-    /// For registers of `register` bytes and units of at most half of that.
+    /// For registers of `register` bytes and a span of less than two: units of at most half of that, or of
+    /// 12 bytes in 16, where the phase is a multiple of 4.
     const fn new(register: usize, unit: usize, phase: usize) -> Self {
         let units = (phase + register).div_ceil(unit);
         let span = units * unit;
@@ -114,7 +115,7 @@ impl<'a, V: Vector> BackwardAny<'a, V> {
             let end = self.end.sub(offset - phase.ahead);
             let start = end.sub(phase.span);
             let (first, second) = (V::load(start), V::load(end.sub(V::BYTES)));
-            V::permute(first, second, phase.order.as_ptr())
+            V::permute(first, second, V::load(phase.order.as_ptr()))
         }
     }
 }
@@ -125,5 +126,118 @@ impl<V: Vector> Source<V> for BackwardAny<'_, V> {
     unsafe fn at(&self, offset: usize) -> V {
         // SAFETY: passed on.
         unsafe { self.in_phase(self.phase(offset), offset) }
+    }
+}
+
+/// Pixels of three channels in reverse order. Three vectors of the output are whole units of such widths, so
+/// three phases take turns.
+#[derive(Clone, Copy)]
+pub(super) struct Pixels<V> {
+    each: [Third<V>; 3],
+}
+
+/// How one of three vectors is made of two registers of the input.
+#[derive(Clone, Copy)]
+struct Third<V> {
+    order: V,
+    /// How far in front of the end of the input for all three they start.
+    starts: [usize; 2],
+}
+
+impl<V: Vector> Pixels<V> {
+    /// Whether rows of `len` such units are done this way.
+    #[inline(always)]
+    pub(super) fn applies(unit: usize, len: usize) -> bool {
+        V::HAS_PERMUTE && matches!(unit, 3 | 6 | 12) && len * unit >= V::BYTES
+    }
+
+    /// # Safety
+    /// Kernel contract 3, for a unit that this [applies](Self::applies) to.
+    #[inline(always)]
+    pub(super) unsafe fn new(unit: usize) -> Self {
+        // SAFETY: passed on.
+        unsafe {
+            match unit {
+                3 => Self::of::<3>(),
+                6 => Self::of::<6>(),
+                _ => Self::of::<12>(),
+            }
+        }
+    }
+
+    /// # Safety
+    /// Kernel contract 3.
+    #[inline(always)]
+    unsafe fn of<const W: usize>() -> Self {
+        // SAFETY: passed on.
+        unsafe { Pixels { each: [Third::of::<W, 0>(), Third::of::<W, 1>(), Third::of::<W, 2>()] } }
+    }
+
+    /// Reverses the units of the `bytes` bytes that end at `end`, with ordinary stores, and prefetches `next`
+    /// meanwhile, unless it is null.
+    ///
+    /// # Safety
+    /// Kernel contract 1 to 3, for these bytes, whole units of which there is a vector.
+    #[inline(always)]
+    pub(super) unsafe fn reverse_run(
+        &self,
+        end: *const u8,
+        dst: *mut u8,
+        bytes: usize,
+        next: *const u8,
+    ) {
+        let (wide, [first, second, third]) = (V::BYTES, self.each);
+        let mut done = 0;
+        // SAFETY: vectors are stored where one is left, and come from the units that belong there.
+        unsafe {
+            while done + 3 * wide <= bytes {
+                if !next.is_null() {
+                    prefetch(next.wrapping_add(done));
+                }
+                let (end, dst) = (end.sub(done), dst.add(done));
+                first.load(end).store(dst);
+                second.load(end).store(dst.add(wide));
+                third.load(end).store(dst.add(2 * wide));
+                done += 3 * wide;
+            }
+            if done + wide <= bytes {
+                first.load(end.sub(done)).store(dst.add(done));
+            }
+            if done + 2 * wide <= bytes {
+                second.load(end.sub(done)).store(dst.add(done + wide));
+            }
+            if done < bytes {
+                // The last vector overlaps the one before it. Whole units end there: it is a third one.
+                let last = bytes.wrapping_sub(3 * wide);
+                third.load(end.wrapping_sub(last)).store(dst.add(bytes - wide));
+            }
+        }
+    }
+}
+
+impl<V: Vector> Third<V> {
+    /// # Safety
+    /// Kernel contract 3.
+    #[inline(always)]
+    unsafe fn of<const W: usize, const INDEX: usize>() -> Self {
+        let phase = const { &Phase::new(V::BYTES, W, INDEX * V::BYTES % W) };
+        let before = INDEX * V::BYTES - phase.ahead;
+        // SAFETY: kernel contract 3; an order is at least as long as a register.
+        let order = unsafe { V::load(phase.order.as_ptr()) };
+        Third { order, starts: [before + phase.span, before + V::BYTES] }
+    }
+
+    /// The vector, if the input for all three ends at `end`.
+    ///
+    /// # Safety
+    /// Kernel contract 1 and 3: the units of the vector are valid for reads.
+    #[inline(always)]
+    unsafe fn load(&self, end: *const u8) -> V {
+        let [first, second] = self.starts;
+        // SAFETY: the span is whole units, those of the vector.
+        unsafe {
+            let (first, second) = (end.wrapping_sub(first), end.wrapping_sub(second));
+            V::permute(V::load(first), V::load(second), self.order)
+        }
     }
 }

@@ -3,13 +3,14 @@
 //! What belongs at each position of a row is a [`Source`]. How it is written, with ordinary
 //! stores or non-temporal ones ([`Stream`]), does not depend on it.
 
-use super::any_width::{self, BackwardAny, Phases};
+use super::any_width::{self, BackwardAny, Phases, Pixels};
 use super::runs::{
     Backward, Forward, PREFETCHED, Reverser, copy_run, in_units, reverse_run, runs_ahead,
 };
 use super::short_rows::{self, ShortRows};
 use super::stream::{self, CopyKernel, Run, Stream, To};
-use crate::cpu::simd::{Simd, Source, Vector, divides_registers};
+use crate::cpu::simd::{SIXTEEN, Simd, Source, Vector, divides_registers};
+use std::mem::MaybeUninit;
 
 /// Rows of equal shape and spacing.
 #[derive(Debug, Clone, Copy)]
@@ -96,9 +97,12 @@ pub(in crate::cpu) unsafe fn run<V: Simd>(rows: &Rows, copy: CopyKernel) {
             (true, unit) if any_width::applies::<V>(rows.stream, unit, rows.len, rows.count) => {
                 backward_any::<V>(rows, to);
             }
-            (true, 3) => backward_odd::<V, 3>(rows),
-            (true, 6) => backward_odd::<V, 6>(rows),
-            (true, 12) => backward_odd::<V, 12>(rows),
+            (true, unit) if Pixels::<V::Sixteen>::applies(unit, rows.len) => match rows.stream {
+                true => stream_pixels::<V::Sixteen>(rows, to),
+                // Wider registers that have an order move more by one load.
+                false if V::BYTES > SIXTEEN && V::orders(unit) => backward_units::<V>(rows, to),
+                false => backward_pixels::<V::Sixteen>(rows, to),
+            },
             (true, _) => backward_units::<V>(rows, to),
         }
         stream.flush();
@@ -249,24 +253,69 @@ unsafe fn backward_any<V: Vector>(rows: &Rows, stream: &mut Stream) {
     }
 }
 
-/// Pixels of three channels.
+/// Pixels of three channels, by the same permutations.
 ///
 /// # Safety
-/// As for [`run`], with `unit == W`.
+/// As for [`run`], for a unit and a length that [`Pixels::applies`] to.
 #[inline(always)]
-unsafe fn backward_odd<V: Simd, const W: usize>(rows: &Rows) {
+unsafe fn backward_pixels<V: Vector>(rows: &Rows, stream: &mut Stream) {
     // SAFETY: kernel contract 3.
-    let reverser = unsafe { Reverser::<V>::new(W) };
+    let pixels = unsafe { Pixels::<V>::new(rows.unit) };
+    let bytes = rows.len * rows.unit;
     for row in 0..rows.count {
+        let next = rows.to(stream, row, bytes).next;
         // SAFETY: kernel contract 1 to 3.
         unsafe {
             let (src, dst) = rows.row(row);
-            reverser.odd_run::<W>(src.add(W), dst, rows.len * W);
+            pixels.reverse_run(src.add(rows.unit), dst, bytes, next);
         }
     }
 }
 
-/// Any other width.
+/// What is put together before it is streamed. Small, because every call has room for it on its stack.
+const BUFFER: usize = 4 << 10;
+
+/// The same with non-temporal stores: pieces of rows are put together in L1 first, because rows start
+/// anywhere in a line.
+///
+/// # Safety
+/// As for [`backward_pixels`].
+#[inline(always)]
+unsafe fn stream_pixels<V: Vector>(rows: &Rows, stream: &mut Stream) {
+    // SAFETY: kernel contract 3.
+    let pixels = unsafe { Pixels::<V>::new(rows.unit) };
+    let bytes = rows.len * rows.unit;
+    let mut buffer = MaybeUninit::<[u8; BUFFER]>::uninit();
+    let ready = buffer.as_mut_ptr().cast::<u8>();
+    // Whole units; what would leave less than a vector takes that along.
+    let piece = BUFFER / 2 / rows.unit * rows.unit;
+    // Bytes in the buffer, and where they belong.
+    let (mut waiting, mut place) = (0, rows.dst);
+    for row in 0..rows.count {
+        let next = rows.to(stream, row, bytes).next;
+        let mut left = bytes;
+        while left > 0 {
+            let count = if left < piece + V::BYTES { left } else { piece };
+            // SAFETY: kernel contract 1 to 3; `count` is at least a vector, and fits the buffer behind what
+            // waits there.
+            unsafe {
+                let (src, dst) = rows.row(row);
+                let (end, dst) = (src.add(rows.unit).sub(bytes - left), dst.add(bytes - left));
+                if place.wrapping_add(waiting) != dst || waiting + count > BUFFER {
+                    copy_run(ready, place, waiting, To::new(stream, true));
+                    (waiting, place) = (0, dst);
+                }
+                let next = if next.is_null() { next } else { next.wrapping_add(bytes - left) };
+                pixels.reverse_run(end, ready.add(waiting), count, next);
+            }
+            (waiting, left) = (waiting + count, left - count);
+        }
+    }
+    // SAFETY: kernel contract 1 to 3.
+    unsafe { copy_run(ready, place, waiting, To::new(stream, true)) };
+}
+
+/// Any other width, and rows that are too short for the above.
 ///
 /// # Safety
 /// As for [`run`].

@@ -39,6 +39,12 @@ pub(in crate::cpu) const fn knows(unit: usize) -> bool {
 /// the other, stay near. With non-temporal stores nothing of the rows stays, and longer runs of the
 /// input are worth more.
 const ROWS: [usize; 2] = [256, 1024];
+/// The same for planes up to this size, where registers are narrower than a line and rows are this far apart,
+/// or a multiple of it: the first cache has few places for such lines, and has to keep them until the
+/// next columns fill them.
+const FEW_ROWS: usize = 32;
+const NEAR: usize = 256 << 10;
+const CROWDED: usize = 512;
 /// Rows by which the output is prefetched.
 const AHEAD: isize = 16;
 
@@ -89,13 +95,18 @@ unsafe fn plane<V: Simd, const W: usize, const P: usize, const N: usize>(
             W == P && lead.is_multiple_of(W) && tiles.dst_step.unsigned_abs().is_multiple_of(LINE);
         let stream = tiles.stream && in_lines && V::BYTES == LINE;
         let next = if in_lines && lead > 0 { lead / W } else { wide };
-        for row in (0..rows).step_by(ROWS[usize::from(stream)]) {
+        let crowded = V::BYTES < LINE && tiles.dst_step.unsigned_abs().is_multiple_of(CROWDED);
+        let most = match crowded && rows * columns * W <= NEAR {
+            true => FEW_ROWS,
+            false => ROWS[usize::from(stream)],
+        };
+        for row in (0..rows).step_by(most) {
             let row = row.min(rows - N);
             let band = Strip {
                 src: tiles.src.add(row * W),
                 dst: tiles.dst.offset(tiles.dst_step * row as isize),
                 steps: [tiles.src_step, tiles.dst_step],
-                rows: ROWS[usize::from(stream)].min(rows - row),
+                rows: most.min(rows - row),
                 left: rows - row,
                 fills: false,
             };

@@ -85,14 +85,13 @@ impl<const VBMI: bool> Vector for Avx512<VBMI> {
     }
 
     #[inline(always)]
-    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
-        // SAFETY: contract 1 and 2: there are 64 numbers at `order`.
+    unsafe fn permute(first: Self, second: Self, order: Self) -> Self {
+        // SAFETY: contract 1.
         unsafe {
             if !VBMI {
                 return permuted_bytes(first, second, order);
             }
-            let order = _mm512_loadu_si512(order.cast());
-            Avx512(_mm512_permutex2var_epi8(first.0, order, second.0))
+            Avx512(_mm512_permutex2var_epi8(first.0, order.0, second.0))
         }
     }
 

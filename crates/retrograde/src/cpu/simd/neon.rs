@@ -39,9 +39,9 @@ impl Vector for Neon {
     }
 
     #[inline(always)]
-    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
-        // SAFETY: contract 1 and 2: there are 16 numbers at `order`.
-        unsafe { Neon(vqtbl2q_u8(uint8x16x2_t(first.0, second.0), vld1q_u8(order))) }
+    unsafe fn permute(first: Self, second: Self, order: Self) -> Self {
+        // SAFETY: contract 1.
+        unsafe { Neon(vqtbl2q_u8(uint8x16x2_t(first.0, second.0), order.0)) }
     }
 
     #[inline(always)]

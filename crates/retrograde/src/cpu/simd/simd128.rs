@@ -40,12 +40,10 @@ impl Vector for Simd128 {
     }
 
     #[inline(always)]
-    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
-        // SAFETY: contract 2: there are 16 numbers at `order`.
-        let order = unsafe { v128_load(order.cast()) };
+    unsafe fn permute(first: Self, second: Self, order: Self) -> Self {
         // A number that is not below 16 gives 0, on either side.
-        let low = u8x16_swizzle(first.0, order);
-        Simd128(v128_or(low, u8x16_swizzle(second.0, u8x16_sub(order, u8x16_splat(16)))))
+        let low = u8x16_swizzle(first.0, order.0);
+        Simd128(v128_or(low, u8x16_swizzle(second.0, u8x16_sub(order.0, u8x16_splat(16)))))
     }
 
     #[inline(always)]

@@ -13,6 +13,7 @@ impl Vector for Sse {
     const BYTES: usize = 16;
     type Order = NarrowOrder<Sse>;
     const SHUFFLES: bool = true;
+    const HAS_PERMUTE: bool = true;
 
     one_instruction! {
         load(src: *const u8) -> Self = Sse(_mm_loadu_si128(src.cast()));
@@ -28,6 +29,18 @@ impl Vector for Sse {
         shl(self, bits: usize) -> Self = Sse(_mm_sll_epi16(self.0, _mm_cvtsi32_si128(bits as i32)));
         shr(self, bits: usize) -> Self = Sse(_mm_srl_epi16(self.0, _mm_cvtsi32_si128(bits as i32)));
         shuffle(self, order: Self) -> Self = Sse(_mm_shuffle_epi8(self.0, order.0));
+    }
+
+    #[inline(always)]
+    unsafe fn permute(first: Self, second: Self, order: Self) -> Self {
+        // SAFETY: contract 1.
+        unsafe {
+            // From the first: the highest bit, which stands for zero, is set from 16 on. From the second:
+            // it is set below 16.
+            let low = _mm_adds_epu8(order.0, _mm_set1_epi8(0x70));
+            let high = _mm_sub_epi8(order.0, _mm_set1_epi8(16));
+            first.shuffle(Sse(low)).or(second.shuffle(Sse(high)))
+        }
     }
 
     #[inline(always)]

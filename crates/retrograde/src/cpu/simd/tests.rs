@@ -252,7 +252,7 @@ fn odd_widths_and_byte_permutations() {
             let order: [u8; WIDEST] =
                 std::array::from_fn(|at| ((at * 29 + seed * 11) % (2 * n)) as u8);
             // SAFETY: as in `units`; there are as many numbers as bytes.
-            let got = unsafe { V::permute(loaded(&a), loaded(&b), order.as_ptr()) };
+            let got = unsafe { V::permute(loaded(&a), loaded(&b), loaded(&order)) };
             let pair = [&a[..n], &b[..n]].concat();
             let wanted: Vec<u8> = order[..n].iter().map(|&at| pair[usize::from(at)]).collect();
             same(stored(got), wanted, "permute", level);

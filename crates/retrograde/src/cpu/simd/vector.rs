@@ -95,14 +95,14 @@ pub(in crate::cpu) trait Vector: Copy {
         }
     }
 
-    /// Whether [`permute`](Self::permute) is an instruction (or two). Kernels use it only then:
-    /// the default is right, but slow.
+    /// Whether [`permute`](Self::permute) is a few instructions. Kernels use it only then: the
+    /// default is right, but slow.
     const HAS_PERMUTE: bool = false;
 
     /// For each byte of the result, byte `order[i]` of the pair: `first` has the numbers below
-    /// `BYTES`, `second` those from there to `2 * BYTES`. `order` holds `BYTES` numbers.
+    /// `BYTES`, `second` those from there to `2 * BYTES`.
     #[inline(always)]
-    unsafe fn permute(first: Self, second: Self, order: *const u8) -> Self {
+    unsafe fn permute(first: Self, second: Self, order: Self) -> Self {
         // SAFETY: passed on.
         unsafe { permuted_bytes(first, second, order) }
     }
@@ -172,16 +172,17 @@ pub(super) unsafe fn swapped<V: Vector>(vector: V, bits: usize, upper: u8) -> V 
 /// # Safety
 /// As for [`Vector::permute`].
 #[inline(always)]
-pub(super) unsafe fn permuted_bytes<V: Vector>(first: V, second: V, order: *const u8) -> V {
+pub(super) unsafe fn permuted_bytes<V: Vector>(first: V, second: V, order: V) -> V {
     let mut pair = [MaybeUninit::<u8>::uninit(); 2 * WIDEST];
     let mut result = [MaybeUninit::<u8>::uninit(); WIDEST];
-    // SAFETY: contract 1, and 2 for `BYTES` numbers at `order`; the arrays hold two
-    // registers and one.
+    let mut numbers = [0u8; WIDEST];
+    // SAFETY: contract 1; the arrays hold two registers, one and one.
     unsafe {
         first.store(pair.as_mut_ptr().cast());
         second.store(pair.as_mut_ptr().cast::<u8>().add(V::BYTES));
-        for (at, byte) in result[..V::BYTES].iter_mut().enumerate() {
-            *byte = pair[usize::from(order.add(at).read())];
+        order.store(numbers.as_mut_ptr());
+        for (byte, number) in result[..V::BYTES].iter_mut().zip(numbers) {
+            *byte = pair[usize::from(number)];
         }
         V::load(result.as_ptr().cast())
     }
