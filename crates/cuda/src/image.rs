@@ -2,7 +2,7 @@
 //!
 //! `scripts/build kernels` builds them; `tests/built.rs` detects stale ones.
 
-use ruzstd::decoding::StreamingDecoder;
+use lzma_rust2::XzReader;
 use std::io::Read;
 
 /// Compiled kernels for one generation of chips.
@@ -20,7 +20,7 @@ macro_rules! image {
         Image {
             capability: $capability,
             native: $native,
-            packed: include_bytes!(concat!("../kernels/built/", $file, ".zst")),
+            packed: include_bytes!(concat!("../kernels/built/", $file, ".xz")),
         }
     };
 }
@@ -47,8 +47,7 @@ fn candidates(major: u32, minor: u32) -> impl Iterator<Item = &'static Image> {
 pub(crate) fn images(major: u32, minor: u32, native: bool) -> impl Iterator<Item = Vec<u8>> {
     candidates(major, minor).filter(move |image| native || !image.native).map(|image| {
         let mut bytes = Vec::new();
-        StreamingDecoder::new(image.packed)
-            .expect("tests/built.rs unpacks every embedded file")
+        XzReader::new(image.packed, false)
             .read_to_end(&mut bytes)
             .expect("tests/built.rs unpacks every embedded file");
         bytes.push(0);

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 TOOLBOX = ROOT / os.environ.get("RETROGRADE_TOOLS", ".tools")
 VENV = TOOLBOX / "release"
-TOOLS = ["maturin==1.16.0", "ziglang==0.17.0", "cargo-zigbuild==0.24.0", "lief==1.0.0"]
+TOOLS = ["maturin==1.16.0", "ziglang==0.17.0", "cargo-zigbuild==0.24.0", "lief==1.0.0", "zopflipy==1.14"]
 LINUX = platform.system() == "Linux"
 BIN = "Scripts" if os.name == "nt" else "bin"
 

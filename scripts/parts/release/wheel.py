@@ -55,6 +55,7 @@ def assemble(file, target, module, more=None):
     record = [f"{name},sha256={digest},{len(entries[name][0])}\n" for name, digest in sums.items()]
     entries[f"{info}/RECORD"] = "".join([*record, f"{info}/RECORD,,\n"]).encode(), 0o644
     pack(file, entries)
+    run(tools(), Path(__file__).with_name("tighter.py"), file)
 
 
 def test(release, target, place):
