@@ -221,7 +221,9 @@ class Torchvision(Torch):
 
 
 class Kornia(Peer):
-    name = "kornia-rs"
+    """Its threads are all processors' from the first call on."""
+
+    name, threads = "kornia-rs", "all"
 
     def __init__(self):
         import kornia_rs
