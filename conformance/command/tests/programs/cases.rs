@@ -14,7 +14,7 @@ const OPSET: u64 = 28;
 
 fn retrograde(words: &[String]) -> u8 {
     let own = ["retrograde", "--quiet"].map(String::from);
-    retrograde_cli::main(own.iter().chain(words).map(Into::into), Vec::new())
+    super::retrograde(own.iter().chain(words).map(Into::into).collect())
 }
 
 fn bytes(tensor: &Tensor) -> &[u8] {

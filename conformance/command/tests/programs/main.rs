@@ -5,6 +5,8 @@ mod conformance;
 mod lowering;
 
 use retrograde_deadline::{Outcome, fed, output, program};
+use retrograde_program::programs::Programs;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
@@ -23,7 +25,12 @@ fn run(mut command: Command) -> Outcome {
     output(&mut command).unwrap().into()
 }
 
-/// Runs a model with the `retrograde` command, in this process; inputs are pairs of a name and a file.
+/// Runs the `retrograde` command in this process; returns its exit code.
+fn retrograde(words: Vec<OsString>) -> u8 {
+    retrograde_cli::main(words, None, &Programs::new(&[], Vec::new()))
+}
+
+/// Runs a model with the `retrograde` command; inputs are pairs of a name and a file.
 fn run_model(folder: &Path, model: &str, inputs: &[(&str, &str)], output: &str) {
     let at = |name: &str| folder.join(name).display().to_string();
     let mut words: Vec<String> = ["retrograde", "-q", "run"].map(String::from).into();
@@ -31,8 +38,7 @@ fn run_model(folder: &Path, model: &str, inputs: &[(&str, &str)], output: &str) 
     for (name, file) in inputs {
         words.extend(["-i".to_owned(), format!("{name}={}", at(file))]);
     }
-    let code = retrograde_cli::main(words.iter().map(Into::into), Vec::new());
-    assert_eq!(code, 0, "{words:?}");
+    assert_eq!(retrograde(words.iter().map(Into::into).collect()), 0, "{words:?}");
 }
 
 #[test]
