@@ -51,7 +51,7 @@ GLIBC = r"lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux-.*|libgcc_s\.so\.1"
 # Python loads a shared library. Zig links programs for musl statically, with this flag too.
 MUSL = ("-Ctarget-feature=-crt-static",)
 # Names that Windows' loader maps to the C library, and python3.dll, which a wheel's module needs.
-WINDOWS = r"(?i)api-ms-win-.*|(kernel32|ntdll|advapi32|bcrypt|bcryptprimitives|crypt32|dbghelp|gdi32|ole32|oleaut32|opengl32|psapi|shell32|user32|userenv|ws2_32|msvcrt|ucrtbase|python3|iphlpapi|ncrypt|propsys|d3dcompiler_47|dxgi|d3d12|dcomp)\.dll"
+WINDOWS = r"(?i)api-ms-win-.*|(kernel32|ntdll|advapi32|bcrypt|bcryptprimitives|crypt32|dbghelp|gdi32|ole32|oleaut32|opengl32|psapi|shell32|user32|userenv|ws2_32|msvcrt|ucrtbase|python3|iphlpapi|ncrypt|propsys|setupapi|combase|rpcrt4|d3dcompiler_47|dxgi|d3d12|dcomp)\.dll"
 MACOS = r"/usr/lib/(libSystem\.B|libobjc\.A|libiconv\.2|libcharset\.1|libc\+\+\.1)\.dylib|/System/Library/Frameworks/.*|@rpath/.*"
 
 TABLE = [
