@@ -15,10 +15,11 @@ FRAMEWORKS = {
     "IOSurface": "IOSurface|kIOSurface",
     "Metal": "MTL",
     "QuartzCore": "CA|kCA",
-    "Security": "Sec|kSec|SSL|kSSL",
+    "Security": "Sec|kSec|SSL|kSSL|Authorization|CMS",
 }
 OBJC = "(objc|class|object|method|ivar|property|protocol|sel|imp)_|_objc"
-DECLARED = re.compile(r"\b(?:fn|static(?: mut)?) (\w+)")
+# Some constants are declared by macros.
+DECLARED = re.compile(r"\b(?:(?:fn|static(?: mut)?) |(?=kSec))(\w+)")
 # Relative to the root, where the linker runs, so that builds in other folders are the same.
 PLACE = "target/apple"
 FLAGS = ("-Clink-arg=-F", f"-Clink-arg={PLACE}", f"-Clink-arg=-L{PLACE}")
