@@ -64,7 +64,7 @@ TABLE = [
     Part("test", "wgpu", 10, "the wgpu backend: a sample of the suite on a GPU or lavapipe, its program, Python, WebAssembly", "an adapter", "crates/wgpu* conformance/wgpu/ docs/wgpu.md crates/python/*/*wgpu*"),
     Part("test", "windows", 15, "for Windows under wine: the command, Rust tests, a sample of the suite, the wheel and its Python tests", "setup wine windows-python; root",
          "crates/io/src/ crates/program/ crates/cli/src/ crates/python/src/"),
-    Part("test", "zarr", 13, "Zarr and HDF5: stores that other libraries write and read, object stores, killed at random points", "", "crates/zarr/ fuzz/zarr/"),
+    Part("test", "zarr", 13, "Zarr and HDF5: stores that other libraries write and read, object stores, killed at random points", "", "crates/zarr/ crates/whole/ fuzz/zarr/"),
     Part("check", "api", 2, "the public items of the engine are those of crates/retrograde/public-api.txt", "setup nightly cargo-public-api", "crates/retrograde/src/ crates/retrograde/public-api.txt"),
     Part("check", "asan", 17, "every instruction set, and other crates with unsafe code, under AddressSanitizer", "setup nightly",
          "crates/retrograde/src/ crates/c/src/ crates/io/src/ crates/cuda/src/ crates/onnxruntime/src/ crates/deadline/src/ fuzz/bodies/"),
